@@ -41,6 +41,14 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   const size_t each_parser = 8 * limits.window_bytes + 2 * limits.dictionary_bytes_max;
   const size_t parsers_max = std::max<size_t>(1, spare / 2 / each_parser);
   limits.parsers = static_cast<unsigned>(std::min<size_t>(limits.parsers, parsers_max));
+  // Eight cores or more: pieces are unpacked side by side, with the memory of a parser.
+  constexpr unsigned kPiecesCoresMin = 8;
+  constexpr unsigned kPiecesParsersMin = 5;  // to have one to spare
+  if ((threads != 0 ? threads + 1 : cores) >= kPiecesCoresMin && parsers_max >= kPiecesParsersMin) {
+    limits.parsers = static_cast<unsigned>(std::min<size_t>(limits.parsers, parsers_max - 1));
+    limits.unpack_threads = 3;
+    limits.unpack_bytes_max = std::min(each_parser, 12 * kMiB);
+  }
   // Three cores or more: unpacking takes half of the time that the reader needs.
   if (limits.parsers > 1) limits.read_ahead_bytes = std::min(kMiB, limits.window_bytes);
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);

@@ -26,7 +26,7 @@ size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t parsers = 2 * limits.parsers * limits.dictionary_bytes_max;
   const size_t builder = limits.dictionary_bytes_max + limits.open_bytes_max +
                          limits.export_bytes_max + BytesGathered(limits);
-  return kProgramBytes + limits.read_ahead_bytes + windows + 5 * limits.event_bytes_max +
+  return kProgramBytes + limits.read_ahead_bytes + limits.unpack_bytes_max + windows + 5 * limits.event_bytes_max +
          limits.header_bytes_max + parsers + builder;
 }
 

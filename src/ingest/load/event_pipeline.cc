@@ -70,12 +70,23 @@ bool IsPackedFile(const ByteSource& source, const InputFile& input) {
   return packed && input.path != "-" && std::filesystem::is_regular_file(input.path, error);
 }
 
+// Of a small file the last block is most of it, and blocks of a few bytes have no room for pieces.
+UnpackThreads ThreadsFor(const InputFile& input, const LoadOptions& options) {
+  constexpr uintmax_t kFileBytesMin = 4 << 20;
+  std::error_code error;
+  const bool is_large = input.path != "-" && options.block_bytes == 0 &&
+                        std::filesystem::is_regular_file(input.path, error) &&
+                        std::filesystem::file_size(input.path, error) >= kFileBytesMin && !error;
+  if (!is_large) return {};
+  return {options.limits.unpack_threads, options.limits.unpack_bytes_max};
+}
+
 // Reads, unpacks and frames. Runs on a thread of its own.
 Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& options, Queues& queues) {
   ReadOutcome outcome;
-  TRACEDB_ASSIGN(source, input.open
-                             ? input.open(options.stop, options.limits.export_bytes_max)
-                             : OpenByteSource(input.path, options.block_bytes, options.stop));
+  TRACEDB_ASSIGN(source, input.open ? input.open(options.stop, options.limits.export_bytes_max)
+                                    : OpenByteSource(input.path, options.block_bytes, options.stop,
+                                                     ThreadsFor(input, options)));
   const bool packed = source->packing() != BytePacking::kPlain;
   if (const size_t ahead = options.limits.read_ahead_bytes;
       ahead > 0 && IsPackedFile(*source, input)) {

@@ -9,6 +9,7 @@
 #include <new>
 
 #ifdef TRACEDB_WITH_ISAL
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #endif
 
@@ -98,6 +99,22 @@ class IsalInflater final : public ByteInflater {
     state_->crc_flag = ISAL_GZIP;
   }
 
+  bool CanStartAt() const override { return true; }
+
+  void StartAt(const InflateStart& start) override {
+    isal_inflate_init(state_.get());
+    isal_inflate_set_dict(state_.get(),
+                          reinterpret_cast<uint8_t*>(const_cast<char*>(start.history.data())),
+                          Clamped(start.history.size()));
+    state_->crc_flag = ISAL_GZIP_NO_HDR_VER;
+    state_->crc = start.crc;
+    state_->total_out = static_cast<uint32_t>(start.text_bytes);
+    if (start.taken_bits > 0) {
+      state_->read_in = start.byte >> start.taken_bits;
+      state_->read_in_length = static_cast<int32_t>(8 - start.taken_bits);
+    }
+  }
+
  private:
   std::unique_ptr<inflate_state> state_;
 };
@@ -139,6 +156,15 @@ class ZstdInflater final : public ByteInflater {
 };
 
 }  // namespace
+
+uint32_t GzipCrc(uint32_t crc, std::span<const char> text) {
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
+#ifdef TRACEDB_WITH_ISAL
+  return crc32_gzip_refl(crc, bytes, text.size());
+#else
+  return static_cast<uint32_t>(crc32_z(crc, bytes, text.size()));
+#endif
+}
 
 std::unique_ptr<ByteInflater> MakeZlibInflater() {
   auto inflater = std::make_unique<ZlibInflater>();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,17 +16,32 @@ struct InflateStep {
   std::string trouble;       // what is wrong with the data; empty when nothing is
 };
 
+// Where a block begins in the middle of a gzip member.
+struct InflateStart {
+  unsigned taken_bits = 0;  // 1 to 7: of a byte that does not come again, as the rest of it is here
+  unsigned char byte = 0;   // that byte
+  uint32_t crc = 0;         // of the text before
+  uint64_t text_bytes = 0;
+  std::span<const char> history;  // the last 32 KiB of it, or all
+};
+
 class ByteInflater {
  public:
   virtual ~ByteInflater() = default;
   virtual InflateStep Inflate(std::span<const char> in, std::span<char> out) = 0;
   // Ready for the next member.
   virtual void Restart() = 0;
+  // Ready for what comes from there on, where it can be.
+  virtual bool CanStartAt() const { return false; }
+  virtual void StartAt(const InflateStart& /*start*/) {}
 };
 
 // Null when the library cannot set itself up (out of memory).
 std::unique_ptr<ByteInflater> MakeGzipInflater();  // ISA-L where it was found, else zlib
 std::unique_ptr<ByteInflater> MakeZlibInflater();
 std::unique_ptr<ByteInflater> MakeZstdInflater();
+
+// Of text that comes after text with the checksum `crc`; 0: of none.
+uint32_t GzipCrc(uint32_t crc, std::span<const char> text);
 
 }  // namespace tracedb

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "ingest/read/byte_inflater.h"
+#include "ingest/read/gzip_pieces.h"
 #include "tracedb/base/uninitialized_bytes.h"
 #include "tracedb/ingest/read/content_hash.h"
 
@@ -132,17 +133,26 @@ class PlainSource final : public ByteSource {
 class PackedSource final : public ByteSource {
  public:
   PackedSource(std::unique_ptr<InputDescriptor> file, UninitializedBytes first, BytePacking packing,
-               std::unique_ptr<ByteInflater> inflater)
+               std::unique_ptr<ByteInflater> inflater, const UnpackThreads& threads)
       : file_(std::move(file)),
         input_(std::move(first)),
         packing_(packing),
         inflater_(std::move(inflater)) {
+    if (threads.count > 0 && packing_ == BytePacking::kGzip && inflater_->CanStartAt()) {
+      pieces_ = GzipPieces::Begin(
+          input_, [this](std::span<char> more) { return file_->Read(more); }, threads);
+    }
     input_end_ = input_.size();
     input_.resize(kInputBytes + kSlackBytes);
     EndWithSlack();
   }
 
   Result<size_t> Read(std::span<char> into) override {
+    if (pieces_ != nullptr) {
+      TRACEDB_ASSIGN(made, pieces_->Read(into));
+      if (made > 0) return made;
+      GoOnAlone();
+    }
     while (!over_) {
       const size_t wanted = between_members_ ? kMemberStartBytes : 1;
       if (input_end_ - at_ < wanted && !file_over_) {
@@ -186,6 +196,19 @@ class PackedSource final : public ByteSource {
     return Done{};
   }
 
+  // From where the pieces end.
+  void GoOnAlone() {
+    GzipPieces::Rest rest = pieces_->TakeRest();
+    inflater_->StartAt(rest.start);
+    pieces_.reset();
+    input_ = std::move(rest.data);
+    input_end_ = input_.size();
+    input_.resize(std::max(input_end_, kInputBytes) + kSlackBytes);
+    EndWithSlack();
+    any_member_ = true;
+    between_members_ = false;
+  }
+
   void EndWithSlack() { std::memset(input_.data() + input_end_, 0, kSlackBytes); }
 
   // Between members: true when another one begins here. Zero bytes are skipped, more input may be
@@ -227,6 +250,7 @@ class PackedSource final : public ByteSource {
   size_t input_end_ = 0;
   BytePacking packing_;
   std::unique_ptr<ByteInflater> inflater_;
+  std::unique_ptr<GzipPieces> pieces_;  // as long as these go on
   bool file_over_ = false;
   bool over_ = false;
   bool any_member_ = false;
@@ -267,7 +291,8 @@ constexpr ForeignPacking kForeign[] = {{std::string_view("\xfd"
                                        {"SQLite format 3", "SQLite"}};
 
 Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputDescriptor> file,
-                                             UninitializedBytes first) {
+                                             UninitializedBytes first,
+                                             const UnpackThreads& threads) {
   const std::string_view text(first.data(), first.size());
   for (const ForeignPacking& foreign : kForeign) {
     if (!text.starts_with(foreign.magic)) continue;
@@ -288,14 +313,15 @@ Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputDescriptor> fi
   }
   return std::unique_ptr<ByteSource>(std::make_unique<PackedSource>(
       std::move(file), std::move(first), gzip ? BytePacking::kGzip : BytePacking::kZstd,
-      std::move(inflater)));
+      std::move(inflater), threads));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& path,
                                                    size_t block_bytes,
-                                                   const std::atomic<bool>* stop) {
+                                                   const std::atomic<bool>* stop,
+                                                   const UnpackThreads& threads) {
   const bool is_stdin = path == "-";
   const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
@@ -319,7 +345,7 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& 
     return Error{ErrorKind::kInput, file->name() + ": the file is empty",
                  "a profiler that was killed leaves empty files: record it again"};
   }
-  TRACEDB_ASSIGN(source, Unpacked(std::move(file), std::move(first)));
+  TRACEDB_ASSIGN(source, Unpacked(std::move(file), std::move(first), threads));
   if (block_bytes == 0) return source;
   return std::unique_ptr<ByteSource>(
       std::make_unique<ShortReadSource>(std::move(source), block_bytes));

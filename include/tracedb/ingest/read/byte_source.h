@@ -43,11 +43,19 @@ class ByteSource {
   virtual const EventIssues* issues() const { return nullptr; }
 };
 
+// Threads that unpack pieces of one gzip file side by side.
+struct UnpackThreads {
+  unsigned count = 0;    // 0: there are none
+  size_t bytes_max = 0;  // what they may take, together
+};
+
 // Opens a file, or standard input for "-". `block_bytes` limits what one Read returns (0: no
 // limit); tests use it to cut the text at every place. Once `stop` is true, a Read that waits for
-// a pipe fails.
+// a pipe fails. With `threads`, each Read has room for kPiecesRoomBytesMin at least.
+inline constexpr size_t kPiecesRoomBytesMin = size_t{64} << 10;
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& path,
                                                    size_t block_bytes,
-                                                   const std::atomic<bool>* stop = nullptr);
+                                                   const std::atomic<bool>* stop = nullptr,
+                                                   const UnpackThreads& threads = {});
 
 }  // namespace tracedb
