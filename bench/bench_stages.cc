@@ -123,7 +123,7 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
   std::ofstream(path).close();
   TRACEDB_ASSIGN(writer, TableWriter::Create(path, 1));
   const KindRules rules({{"nccl", GpuKind::kCommunication}});
-  RowSink rows(*writer, false);
+  RowLots rows(*writer, false);
   RecordBuilder builder(rows, limits, rules, {}, true, std::filesystem::temp_directory_path());
   const double before = CpuSeconds();
   for (const EventBatch& batch : batches) TRACEDB_TRY(builder.Add(batch));

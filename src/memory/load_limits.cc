@@ -47,10 +47,14 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   if ((threads != 0 ? threads + 1 : cores) >= kPiecesCoresMin && parsers_max >= kPiecesParsersMin) {
     limits.parsers = static_cast<unsigned>(std::min<size_t>(limits.parsers, parsers_max - 1));
     limits.unpack_threads = 3;
-    limits.unpack_bytes_max = std::min(each_parser, 12 * kMiB);
+    limits.unpack_bytes_max = each_parser;
   }
   // Three cores or more: unpacking takes half of the time that the reader needs.
   if (limits.parsers > 1) limits.read_ahead_bytes = std::min(kMiB, limits.window_bytes);
+  if (limits.unpack_threads > 0) {  // which outrun the reader
+    limits.read_ahead_bytes = 4 * limits.window_bytes;
+    limits.unpack_bytes_max -= limits.read_ahead_bytes;
+  }
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;

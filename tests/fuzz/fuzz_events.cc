@@ -58,7 +58,7 @@ class Listing {
     lines_ += event.phase;
     lines_ += " " + std::to_string(event.has_ts ? event.ts_ns : -1) + " " +
               std::to_string(event.has_dur ? event.dur_ns : -1) + " @" +
-              std::to_string(event.offset) + " " + std::to_string(event.async_key) + " " +
+              std::to_string(event.offset) + " " + std::to_string(batch.AsyncKey(event)) + " " +
               TextOf(TextKind::kEventName, event.event_name) + "|" +
               TextOf(TextKind::kTrack, event.track) + "|" +
               TextOf(TextKind::kArgsText, event.args_text);

@@ -43,8 +43,8 @@ void Learn(EventLayouts& layouts, const std::string& event) {
   EventRecord record{};
   record.phase = 'X';
   record.has_ts = record.has_dur = true;
-  record.columns_mask = read.fields.columns_mask;
-  record.text_mask = read.fields.text_mask;
+  record.columns_mask = read.fields.columns_mask & EventRecord::kColumnsMask;
+  record.text_mask = read.fields.text_mask & EventRecord::kColumnsMask;
   layouts.Learn(read.text(), read.fields, record);
 }
 

@@ -93,7 +93,7 @@ class BatchReader {
     event.phase = record.phase;
     if (record.has_ts) event.ts_ns = record.ts_ns;
     if (record.has_dur) event.dur_ns = record.dur_ns;
-    event.async_key = record.async_key;
+    event.async_key = batch.AsyncKey(record);
     const auto& [event_names, tracks, args_texts] = texts_;
     const std::string& event_name = event_names.at(record.event_name);
     const size_t part = event_name.find(kPartMark);

@@ -46,7 +46,7 @@ uint64_t ThreadKey(int64_t track) { return HashText({reinterpret_cast<char*>(&tr
 
 }  // namespace
 
-RecordBuilder::RecordBuilder(RowSink& rows, const LoadLimits& limits, const KindRules& rules,
+RecordBuilder::RecordBuilder(RowLots& rows, const LoadLimits& limits, const KindRules& rules,
                              FirstIds first, bool keep_args,
                              const std::filesystem::path& spill_folder)
     : rows_(rows),
@@ -63,10 +63,14 @@ RecordBuilder::RecordBuilder(RowSink& rows, const LoadLimits& limits, const Kind
       long_slices_(spill_folder, limits.long_slice_bytes_max) {}
 
 Status RecordBuilder::Add(const EventBatch& batch) {
+  constexpr ptrdiff_t kAhead = 12;  // records are in the cache of the core that parsed them
   LocalTexts& texts = local_[batch.parser];
   if (batch.forgot) texts = {};
   TRACEDB_TRY(AddTexts(batch, texts));
-  for (const EventRecord& record : batch.events) TRACEDB_TRY(AddEvent(batch, record, texts));
+  for (const EventRecord& record : batch.events) {
+    __builtin_prefetch(&record + kAhead);
+    TRACEDB_TRY(AddEvent(batch, record, texts));
+  }
   issues_.Merge(batch.issues);
   summary_.last_row = next_row_ - 1;
   summary_.last_text = next_text_ - 1;
@@ -133,8 +137,8 @@ Status RecordBuilder::AddEventName(std::string_view text, LocalTexts& texts) {
   texts.event_names.push_back(event_name);
   if (!is_new) return Done{};
   return rows_.EventName(id, name,
-                           has_category ? std::optional<std::string_view>(category) : std::nullopt,
-                           event_name.gpu_kind == GpuKind::kCommunication);
+                         has_category ? std::optional<std::string_view>(category) : std::nullopt,
+                         event_name.gpu_kind == GpuKind::kCommunication);
 }
 
 Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
@@ -250,11 +254,12 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
       return End(ThreadKey(row.track), 0, record, args_text, row);
     case 'b':
     case 'S':
-      return Begin(record.async_key ^ event_name.category_hash, record, event_name, args_text, row);
+      return Begin(batch.AsyncKey(record) ^ event_name.category_hash, record, event_name, args_text,
+                   row);
     case 'e':
     case 'F':
-      return End(record.async_key ^ event_name.category_hash, event_name.named ? row.event_name : 0,
-                 record, args_text, row);
+      return End(batch.AsyncKey(record) ^ event_name.category_hash,
+                 event_name.named ? row.event_name : 0, record, args_text, row);
     case 's':
     case 't':
     case 'f':

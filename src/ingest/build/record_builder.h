@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ingest/build/open_slices.h"
-#include "ingest/build/row_sink.h"
+#include "ingest/build/row_lots.h"
 #include "ingest/build/trace_times.h"
 #include "ingest/parse/event_batch.h"
 #include "tracedb/derive/gathered/gpu_activities.h"
@@ -50,8 +50,8 @@ struct BuildSummary {
 
 class RecordBuilder {
  public:
-  RecordBuilder(RowSink& rows, const LoadLimits& limits, const KindRules& rules,
-                FirstIds first, bool keep_args, const std::filesystem::path& spill_folder);
+  RecordBuilder(RowLots& rows, const LoadLimits& limits, const KindRules& rules, FirstIds first,
+                bool keep_args, const std::filesystem::path& spill_folder);
 
   Status Add(const EventBatch& batch);
   // The trace is over: what is still open becomes instants.
@@ -123,7 +123,7 @@ class RecordBuilder {
                        const ArgsValues& values);
   void NoteTime(const EventRecord& record, const LocalEventName& event_name);
 
-  RowSink& rows_;
+  RowLots& rows_;
   ArgsTextReader args_reader_;
   LoadLimits limits_;
   const KindRules& rules_;

@@ -87,7 +87,7 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   rules_.emplace(place.rules);
   parallelism_rules_ = place.parallelism_rules;
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id));
-  RowSink rows(*writer, options_.limits.has_cores_to_spare());
+  RowLots rows(*writer, options_.limits.has_cores_to_spare());
   builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
   TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));

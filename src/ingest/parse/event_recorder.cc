@@ -49,13 +49,12 @@ void EventRecorder::Record(EventFields& fields, uint64_t offset, std::string_vie
     fields.others += "\"ph\":";
     fields.others += fields.phase;
   }
-  constexpr std::string_view kAsyncPhases = "beSF";
-  if (kAsyncPhases.find(record.phase) != std::string_view::npos) {
-    record.async_key = AsyncKey(fields.id, fields.scope);
-  }
   if (fields.category.empty() && !fields.args.empty()) FillRocprofFields(fields);
   RecordTexts(fields, record);
   RecordValues(fields, record);
+  if (IsAsync(record.phase)) {
+    batch_->values.push_back(static_cast<int64_t>(AsyncKey(fields.id, fields.scope)));
+  }
   batch_->events.push_back(record);
 }
 
@@ -172,8 +171,8 @@ void EventRecorder::AddTrackKey(const EventFields& fields, TrackKind kind) {
 }
 
 void EventRecorder::RecordValues(const EventFields& fields, EventRecord& record) {
-  record.columns_mask = fields.columns_mask;
-  record.text_mask = fields.text_mask & fields.columns_mask;
+  record.columns_mask = fields.columns_mask & EventRecord::kColumnsMask;
+  record.text_mask = fields.text_mask & fields.columns_mask & EventRecord::kColumnsMask;
   record.values_at = static_cast<uint32_t>(batch_->values.size());
   for (uint32_t left = fields.columns_mask; left != 0; left &= left - 1) {
     const auto column = static_cast<size_t>(std::countr_zero(left));

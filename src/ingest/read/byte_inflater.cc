@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <vector>
 
 #ifdef TRACEDB_WITH_ISAL
 #include <isa-l/crc.h>
@@ -77,6 +78,7 @@ class IsalInflater final : public ByteInflater {
   IsalInflater() : state_(std::make_unique_for_overwrite<inflate_state>()) { Restart(); }
 
   InflateStep Inflate(std::span<const char> in, std::span<char> out) override {
+    is_fresh_ = false;
     // ISA-L's interface predates const; it does not write to its input.
     state_->next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(in.data()));
     state_->avail_in = Clamped(in.size());
@@ -91,18 +93,55 @@ class IsalInflater final : public ByteInflater {
     step.made = state_->avail_out <= out_before ? out_before - state_->avail_out : out_before;
     step.member_done = code == ISAL_DECOMP_OK && state_->block_state == ISAL_BLOCK_FINISH;
     if (code < 0) step.trouble = IsalTrouble(code);
+    is_damaged_ =
+        code == ISAL_INVALID_BLOCK || code == ISAL_INVALID_SYMBOL || code == ISAL_INVALID_LOOKBACK;
     return step;
+  }
+
+  void Remember() override {
+    remembers_fresh_ = is_fresh_;
+    if (is_fresh_) return;  // of a small file there is nothing to copy
+    if (remembered_ == nullptr) remembered_ = std::make_unique_for_overwrite<inflate_state>();
+    *remembered_ = *state_;
+  }
+
+  // A byte at a time it is exact.
+  std::optional<LastText> TextUpToDamage(std::span<const char> in, uint64_t given) override {
+    if (!is_damaged_) return std::nullopt;
+    if (remembers_fresh_) {
+      Restart();
+    } else {
+      *state_ = *remembered_;
+    }
+    LastText last;
+    std::vector<char> room(kCarefulRoomBytes);
+    while (last.trouble.empty()) {
+      const InflateStep step =
+          Inflate(in.subspan(last.taken, last.taken < in.size() ? 1 : 0), room);
+      last.taken += step.taken;
+      last.trouble = step.trouble;
+      const size_t known = std::min<uint64_t>(given, step.made);
+      given -= known;
+      last.text.append(room.data() + known, step.made - known);
+      if (step.taken == 0 && step.made == 0 && last.taken == in.size()) break;
+    }
+    // Less the bytes that it has, and has not looked at.
+    last.taken -=
+        std::min(last.taken, static_cast<size_t>(std::max(0, state_->read_in_length)) / 8);
+    return last;
   }
 
   void Restart() override {
     isal_inflate_init(state_.get());
     state_->crc_flag = ISAL_GZIP;
+    is_fresh_ = true;
   }
 
   bool CanStartAt() const override { return true; }
 
   void StartAt(const InflateStart& start) override {
-    isal_inflate_init(state_.get());
+    Restart();
+    is_fresh_ = false;
     isal_inflate_set_dict(state_.get(),
                           reinterpret_cast<uint8_t*>(const_cast<char*>(start.history.data())),
                           Clamped(start.history.size()));
@@ -116,7 +155,13 @@ class IsalInflater final : public ByteInflater {
   }
 
  private:
+  static constexpr size_t kCarefulRoomBytes = size_t{64} << 10;
+
   std::unique_ptr<inflate_state> state_;
+  std::unique_ptr<inflate_state> remembered_;
+  bool is_fresh_ = true;  // at a member's begin
+  bool remembers_fresh_ = true;
+  bool is_damaged_ = false;
 };
 #endif
 

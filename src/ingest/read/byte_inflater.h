@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -31,6 +32,18 @@ class ByteInflater {
   virtual InflateStep Inflate(std::span<const char> in, std::span<char> out) = 0;
   // Ready for the next member.
   virtual void Restart() = 0;
+  // ISA-L writes some hundred bytes too many where the data are damaged. Remember() is called where
+  // `in` may have to be read again from; TextUpToDamage reads it again, with care, and leaves out
+  // `given` bytes of text. Nothing where text and place were right at once.
+  struct LastText {
+    std::string text;
+    size_t taken = 0;
+    std::string trouble;
+  };
+  virtual void Remember() {}
+  virtual std::optional<LastText> TextUpToDamage(std::span<const char> /*in*/, uint64_t /*given*/) {
+    return std::nullopt;
+  }
   // Ready for what comes from there on, where it can be.
   virtual bool CanStartAt() const { return false; }
   virtual void StartAt(const InflateStart& /*start*/) {}

@@ -163,7 +163,9 @@ class PackedSource final : public ByteSource {
         if (!StartMember()) continue;
       }
       const InflateStep step = inflater_->Inflate({input_.data() + at_, input_end_ - at_}, into);
+      if (!step.trouble.empty() && LookAgain()) return GiveLast(into);
       at_ += step.taken;
+      given_ += step.made;
       if (!step.trouble.empty()) {
         Stop(true, step.trouble);
       } else if (step.member_done) {
@@ -174,13 +176,14 @@ class PackedSource final : public ByteSource {
       }
       if (step.made > 0) return step.made;
     }
-    return size_t{0};
+    return GiveLast(into);
   }
 
   const std::optional<ByteDamage>& damage() const override { return damage_; }
   BytePacking packing() const override { return packing_; }
   uint64_t packed_bytes() const override { return file_->bytes(); }
-  std::string file_hash() const override { return file_->hash(); }
+  // Pieces may have read on beyond what is damaged.
+  std::string file_hash() const override { return file_over_ ? file_->hash() : ""; }
 
  private:
   // Reads on after what is left.
@@ -193,7 +196,32 @@ class PackedSource final : public ByteSource {
     input_end_ += got;
     EndWithSlack();
     file_over_ = got == 0;
+    if (!between_members_) Remember();
     return Done{};
+  }
+
+  void Remember() {
+    inflater_->Remember();
+    remembered_at_ = at_;
+    given_ = 0;
+  }
+
+  // Whether text and place of the damage have to be found with care; they are, then.
+  bool LookAgain() {
+    auto last = inflater_->TextUpToDamage(
+        {input_.data() + remembered_at_, input_end_ - remembered_at_}, given_);
+    if (!last.has_value() || last->trouble.empty()) return false;
+    at_ = remembered_at_ + last->taken;
+    Stop(true, std::move(last->trouble));
+    last_text_ = std::move(last->text);
+    return true;
+  }
+
+  size_t GiveLast(std::span<char> into) {
+    const size_t count = std::min(into.size(), last_text_.size());
+    std::copy_n(last_text_.begin(), count, into.begin());
+    last_text_.erase(0, count);
+    return count;
   }
 
   // From where the pieces end.
@@ -205,8 +233,10 @@ class PackedSource final : public ByteSource {
     input_end_ = input_.size();
     input_.resize(std::max(input_end_, kInputBytes) + kSlackBytes);
     EndWithSlack();
+    at_ = 0;
     any_member_ = true;
     between_members_ = false;
+    Remember();
   }
 
   void EndWithSlack() { std::memset(input_.data() + input_end_, 0, kSlackBytes); }
@@ -227,6 +257,7 @@ class PackedSource final : public ByteSource {
     }
     any_member_ = true;
     between_members_ = false;
+    Remember();
     return true;
   }
 
@@ -251,6 +282,9 @@ class PackedSource final : public ByteSource {
   BytePacking packing_;
   std::unique_ptr<ByteInflater> inflater_;
   std::unique_ptr<GzipPieces> pieces_;  // as long as these go on
+  size_t remembered_at_ = 0;            // in input_: where the inflater may have to begin again
+  uint64_t given_ = 0;                  // text since then
+  std::string last_text_;               // before the damage, and not given yet
   bool file_over_ = false;
   bool over_ = false;
   bool any_member_ = false;

@@ -49,7 +49,7 @@ class DeflateTokens {
   static constexpr size_t kSlackBytes = 16;
 };
 
-// Not thread safe.
+// Not thread safe. 25 KiB, and takes no memory beside itself.
 class DeflateDecoder {
  public:
   // Bytes that must be readable after the data.

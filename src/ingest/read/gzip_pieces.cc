@@ -40,7 +40,11 @@ std::unique_ptr<GzipPieces> GzipPieces::Begin(std::span<const char> first, ReadM
   if (threads.count == 0 || threads.bytes_max / (2 * threads.count) < 4 * kPieceBytes) {
     return nullptr;
   }
-  return std::unique_ptr<GzipPieces>(new GzipPieces(first, header_bytes, std::move(read), threads));
+  std::unique_ptr<GzipPieces> pieces(new GzipPieces(first, header_bytes, std::move(read), threads));
+  for (unsigned i = 0; i < threads.count; ++i) {
+    pieces->threads_.emplace_back([of = pieces.get()] { of->DecodePieces(); });
+  }
+  return pieces;
 }
 
 GzipPieces::GzipPieces(std::span<const char> first, size_t header_bytes, ReadMore read,
@@ -55,7 +59,6 @@ GzipPieces::GzipPieces(std::span<const char> first, size_t header_bytes, ReadMor
   for (size_t i = 0; i < pieces; ++i) {
     free_.push_back(std::make_unique<Piece>(threads.bytes_max / pieces - data_bytes));
   }
-  for (unsigned i = 0; i < threads.count; ++i) threads_.emplace_back([this] { DecodePieces(); });
 }
 
 GzipPieces::~GzipPieces() { wanted_.Close(); }
@@ -93,12 +96,12 @@ Result<bool> GzipPieces::FillPiece(Piece& piece) {
   return filled > 0;
 }
 
-// Runs on threads of their own.
+// Runs on threads of their own; takes no memory, so that nothing is thrown there.
 void GzipPieces::DecodePieces() {
   pthread_setname_np(pthread_self(), "trace-inflate");
-  const auto decoder = std::make_unique<DeflateDecoder>();
+  DeflateDecoder decoder;
   while (const auto piece = wanted_.Pop()) {
-    DecodePiece(*decoder, **piece);
+    DecodePiece(decoder, **piece);
     (*piece)->is_decoded.release();
   }
 }
@@ -146,7 +149,7 @@ Result<bool> GzipPieces::BeginNext() {
   }
   Piece& piece = *pieces_.front();
   if (piece.tokens.begin_bit != at_bit_) {
-    if (++misses_ > kMissesMax) return false;
+    if (++misses_ > kMissesMin + taken_ / 4) return false;
     decoder_.Decode(piece.Data(), at_bit_, piece.OwnBits(), piece.tokens);
   }
   if (piece.tokens.end_bit == at_bit_ || text_.ReachesTooFar(piece.tokens)) return false;
@@ -166,6 +169,7 @@ void GzipPieces::EndFirst() {
 
 // The first one; `at_bit` is in the next.
 void GzipPieces::Free(uint64_t at_bit) {
+  ++taken_;
   free_.push_back(std::move(pieces_.front()));
   pieces_.pop_front();
   at_bit_ = at_bit;

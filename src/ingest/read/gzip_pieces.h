@@ -56,7 +56,7 @@ class GzipPieces {
  private:
   static constexpr size_t kPieceBytes = size_t{256} << 10;
   static constexpr size_t kNextBytes = size_t{64} << 10;  // of the piece after it: where blocks end
-  static constexpr size_t kMissesMax = 8;                 // wrong guesses
+  static constexpr size_t kMissesMin = 8;                 // wrong guesses, and one in four
 
   struct Piece {
     explicit Piece(size_t token_bytes);
@@ -96,7 +96,8 @@ class GzipPieces {
   uint64_t at_bit_;                            // in the first one: all before it is text
   size_t token_at_ = 0;
   size_t literal_at_ = 0;
-  size_t misses_ = 0;
+  size_t taken_ = 0;        // pieces that are text
+  size_t misses_ = 0;       // of them, those that were decoded here
   DeflateDecoder decoder_;  // of pieces where the guess was wrong
   TokenText text_;
   uint32_t crc_ = 0;

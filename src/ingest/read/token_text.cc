@@ -7,9 +7,10 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kCopyBytes = 16;
+constexpr size_t kUsualCopies = 4;  // of a piece of text
 static_assert(kCopyBytes <= DeflateTokens::kSlackBytes);
 
-// Both copy 16 bytes at a time, and so write up to 15 too many.
+// Both copy 16 bytes at a time: the first writes up to 15 too many, the second up to 64.
 inline char* CopyLiterals(char* out, const uint8_t* from, size_t count) {
   size_t done = 0;
   do {
@@ -28,7 +29,12 @@ inline char* CopyText(char* out, size_t distance, size_t length) {
     for (const char* const first_end = out + std::min(length, multiple); out < first_end;) {
       *out++ = *from++;
     }
+    if (length <= multiple) return end;
     distance = multiple;
+  }
+  // Most copies are of less: whether they are is not worth a branch that is guessed wrongly.
+  for (size_t i = 0; i < kUsualCopies; ++i, out += kCopyBytes) {
+    std::memcpy(out, out - distance, kCopyBytes);
   }
   for (; out < end; out += kCopyBytes) std::memcpy(out, out - distance, kCopyBytes);
   return end;
@@ -68,7 +74,7 @@ char* TokenText::CopyOld(char* out, const char* begin, size_t distance, size_t l
   const size_t back = std::min(distance - static_cast<size_t>(out - begin), history_bytes_);
   const size_t old = std::min(length, back);
   std::memcpy(out, history_.data() + history_.size() - back, old);
-  return CopyText(out + old, distance, length - old);
+  return old == length ? out + old : CopyText(out + old, distance, length - old);
 }
 
 void TokenText::Remember(std::span<const char> text) {

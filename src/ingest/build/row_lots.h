@@ -8,25 +8,29 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <vector>
 
-#include "derive/gathered/lot_taker.h"
 #include "ingest/build/args_text.h"
 #include "ingest/build/table_writer.h"
 #include "ingest/build/text_records.h"
+#include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
 #include "tracedb/schema/args_columns.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 
-class RowSink {
+class RowLots {
  public:
-  // Rows that wait for the thread take no more.
+  // What lots take.
   static constexpr size_t kBytesMax = size_t{2} << 20;
 
   // `writer` is the thread's, where there is one, until Finish has returned.
-  RowSink(TableWriter& writer, bool on_thread);
+  RowLots(TableWriter& writer, bool on_thread);
+  ~RowLots();
+  RowLots(const RowLots&) = delete;
+  RowLots& operator=(const RowLots&) = delete;
 
   // As TableWriter has them; an error may be that of a row given before.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values) {
@@ -64,15 +68,27 @@ class RowSink {
     std::vector<Row> rows;
     std::vector<int64_t> values;
     std::vector<char> bytes;
+
+    void Clear() {
+      rows.clear();
+      values.clear();
+      bytes.clear();
+    }
   };
-  static constexpr size_t kLotRows = 512;
+  // To wake a thread costs as much as to write a hundred rows, on virtual machines.
+  static constexpr size_t kLots = 4;
+  static constexpr size_t kLotRows = 4096;
+  static constexpr size_t kLotValues = 8192;
   static constexpr size_t kLotBytes = size_t{64} << 10;
 
   Status AddEvent(EventTable table, const EventRow& row, const ArgsValues& values);
   Status AddText(TextTable table, int64_t id, std::span<const uint8_t> record, bool is_memory_name);
-  // Once the writer has had all rows before.
   Status WaitUntilWritten();
-  Status GiveLot();
+  Status GiveIfFull();
+  Status Give();
+  Status Ended();
+  Status WriteLast();
+  void WriteAll();
   Status Write(const Lot& lot);
   static size_t PutBytes(Lot& lot, const void* bytes, size_t count);
 
@@ -81,7 +97,11 @@ class RowSink {
   TextRecords records_;
   Lot lot_;            // the one that is being filled
   ArgsValues values_;  // of the row that is being written, by the thread
-  std::optional<LotTaker<Lot>> lots_;
+  // Lots go round.
+  BoundedQueue<Lot> empty_;
+  BoundedQueue<Lot> full_;
+  Status written_ = Done{};  // by the thread, once it has ended
+  std::jthread thread_;
 };
 
 }  // namespace tracedb

@@ -1,7 +1,11 @@
-#include "ingest/build/row_sink.h"
+#include "ingest/build/row_lots.h"
+
+#include <pthread.h>
 
 #include <bit>
 #include <utility>
+
+#include "tracedb/base/run_caught.h"
 
 namespace tracedb {
 namespace {
@@ -10,30 +14,36 @@ constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory
 
 }  // namespace
 
-RowSink::RowSink(TableWriter& writer, bool on_thread) : writer_(writer), on_thread_(on_thread) {
-  lots_.emplace(on_thread_, [this](Lot& lot) { return Write(lot); });
+RowLots::RowLots(TableWriter& writer, bool on_thread)
+    : writer_(writer), on_thread_(on_thread), empty_(kLots), full_(kLots) {
+  for (size_t i = 1; on_thread_ && i < kLots; ++i) static_cast<void>(empty_.Push(Lot()));
 }
 
-Status RowSink::EventName(int64_t id, std::string_view name,
+RowLots::~RowLots() {
+  empty_.Close();
+  full_.Close();
+}
+
+Status RowLots::EventName(int64_t id, std::string_view name,
                           std::optional<std::string_view> category, bool communication) {
   return AddText(TextTable::kEventName, id, records_.EventName(name, category, communication),
                  name == kMemoryEventName);
 }
 
-Status RowSink::Track(int64_t id, const TrackRow& row) {
+Status RowLots::Track(int64_t id, const TrackRow& row) {
   return AddText(TextTable::kTrack, id, records_.Track(writer_.trace_id(), row), false);
 }
 
-Status RowSink::ArgsTextRow(int64_t id, const ArgsText& args_text) {
+Status RowLots::ArgsTextRow(int64_t id, const ArgsText& args_text) {
   return AddText(TextTable::kArgsText, id, records_.Args(args_text), false);
 }
 
-Status RowSink::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
+Status RowLots::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
                      std::optional<int64_t> dur) {
   return AddText(TextTable::kStep, id, records_.Step(track, step, ts, dur), false);
 }
 
-Status RowSink::AddText(TextTable table, int64_t id, std::span<const uint8_t> record,
+Status RowLots::AddText(TextTable table, int64_t id, std::span<const uint8_t> record,
                         bool is_memory_name) {
   if (!on_thread_ || record.size() > kLotBytes) {
     TRACEDB_TRY(WaitUntilWritten());
@@ -47,10 +57,10 @@ Status RowSink::AddText(TextTable table, int64_t id, std::span<const uint8_t> re
   row.table = static_cast<uint8_t>(kEventTables + static_cast<int>(table));
   row.marks = is_memory_name ? kIsMemoryName : 0;
   lot_.rows.push_back(row);
-  return GiveLot();
+  return GiveIfFull();
 }
 
-Status RowSink::AddEvent(EventTable table, const EventRow& event, const ArgsValues& values) {
+Status RowLots::AddEvent(EventTable table, const EventRow& event, const ArgsValues& values) {
   size_t text_bytes = 0;
   for (uint32_t left = values.text_mask & values.mask; left != 0; left &= left - 1) {
     text_bytes += values.texts[static_cast<size_t>(std::countr_zero(left))].size();
@@ -85,41 +95,85 @@ Status RowSink::AddEvent(EventTable table, const EventRow& event, const ArgsValu
     lot_.values.push_back(static_cast<int64_t>(at << 32 | text.size()));
   }
   lot_.rows.push_back(row);
-  return GiveLot();
+  return GiveIfFull();
 }
 
-size_t RowSink::PutBytes(Lot& lot, const void* bytes, size_t count) {
+size_t RowLots::PutBytes(Lot& lot, const void* bytes, size_t count) {
   const size_t at = lot.bytes.size();
   const auto* const first = static_cast<const char*>(bytes);
   lot.bytes.insert(lot.bytes.end(), first, first + count);
   return at;
 }
 
-// Where it is large enough.
-Status RowSink::GiveLot() {
-  if (lot_.rows.size() < kLotRows && lot_.bytes.size() < kLotBytes) return Done{};
-  const size_t values = lot_.values.size();
-  TRACEDB_TRY(lots_->Give(std::exchange(lot_, {})));
-  lot_.rows.reserve(kLotRows);
-  lot_.values.reserve(values);
+Status RowLots::GiveIfFull() {
+  const bool is_full = lot_.rows.size() >= kLotRows || lot_.values.size() >= kLotValues ||
+                       lot_.bytes.size() >= kLotBytes;
+  return is_full ? Give() : Status(Done{});
+}
+
+Status RowLots::Give() {
+  if (!thread_.joinable()) {
+    TRACEDB_TRY(written_);
+    thread_ = std::jthread([this] { WriteAll(); });
+  }
+  auto next = full_.Push(std::move(lot_)) ? empty_.Pop() : std::nullopt;
+  if (!next.has_value()) return Ended();
+  lot_ = std::move(*next);
   return Done{};
 }
 
-Status RowSink::WaitUntilWritten() {
+void RowLots::WriteAll() {
+  pthread_setname_np(pthread_self(), "trace-write");
+  written_ = RunCaught([this]() -> Status {
+    while (auto lot = full_.Pop()) {
+      TRACEDB_TRY(Write(*lot));
+      lot->Clear();
+      static_cast<void>(empty_.Push(std::move(*lot)));
+    }
+    return Done{};
+  });
+  full_.Close();
+  empty_.Close();
+}
+
+// The writer is ours when all lots have come back.
+Status RowLots::WaitUntilWritten() {
   if (!on_thread_) return Done{};
-  TRACEDB_TRY(Finish());
-  lots_.emplace(on_thread_, [this](Lot& lot) { return Write(lot); });
-  return Done{};
+  if (thread_.joinable()) {
+    TRACEDB_TRY(Give());
+    std::vector<Lot> back;
+    while (back.size() + 1 < kLots) {
+      auto lot = empty_.Pop();
+      if (!lot.has_value()) return Ended();
+      back.push_back(std::move(*lot));
+    }
+    for (Lot& lot : back) static_cast<void>(empty_.Push(std::move(lot)));
+    return Done{};
+  }
+  return WriteLast();
 }
 
-Status RowSink::Finish() {
-  TRACEDB_TRY(lots_->Finish());
+Status RowLots::Finish() {
+  full_.Close();
+  if (thread_.joinable()) TRACEDB_TRY(Ended());
+  return WriteLast();
+}
+
+// Why the thread has ended.
+Status RowLots::Ended() {
+  thread_.join();
+  return written_;
+}
+
+// The lot that was not given; there is no thread.
+Status RowLots::WriteLast() {
+  TRACEDB_TRY(written_);
   TRACEDB_TRY(Write(lot_));
-  lot_ = {};
+  lot_.Clear();
   return Done{};
 }
 
-Status RowSink::Write(const Lot& lot) {
+Status RowLots::Write(const Lot& lot) {
   const std::string_view bytes(lot.bytes.data(), lot.bytes.size());
   for (const Row& row : lot.rows) {
     if (row.table >= kEventTables) {
