@@ -248,7 +248,7 @@ TEST_F(GzipPiecesTest, DamageIsFoundWhereItIsFoundWithoutPieces) {
 // The last eight bytes say what the text is, and how long.
 TEST_F(GzipPiecesTest, AWrongChecksumIsFound) {
   std::string bytes = test::Gzipped(EventText(8 * kMiB, 6));
-  for (const size_t back : {1, 5, 8}) {
+  for (const size_t back : {1U, 5U, 8U}) {
     std::string wrong = bytes;
     wrong[wrong.size() - back] = static_cast<char>(wrong[wrong.size() - back] + 1);
     Write(wrong);
