@@ -33,6 +33,14 @@ void* Give(size_t bytes) {
 
 void* operator new(size_t bytes) { return Give(bytes); }
 void* operator new[](size_t bytes) { return Give(bytes); }
+void* operator new(size_t bytes, const std::nothrow_t& /*says*/) noexcept {
+  return std::malloc(bytes > 0 ? bytes : 1);
+}
+void* operator new[](size_t bytes, const std::nothrow_t& /*says*/) noexcept {
+  return std::malloc(bytes > 0 ? bytes : 1);
+}
+void operator delete(void* piece, const std::nothrow_t& /*says*/) noexcept { std::free(piece); }
+void operator delete[](void* piece, const std::nothrow_t& /*says*/) noexcept { std::free(piece); }
 void operator delete(void* piece) noexcept { std::free(piece); }
 void operator delete[](void* piece) noexcept { std::free(piece); }
 void operator delete(void* piece, size_t) noexcept { std::free(piece); }
