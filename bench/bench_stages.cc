@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -37,6 +38,13 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// Of this thread alone.
+double OwnCpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
 void Report(const char* stage, double cpu_seconds, uint64_t text_bytes) {
   const double gigabytes = static_cast<double>(text_bytes) / 1e9;
   fmt::print("{:<22} {:8.0f} MB/s {:8.3f} CPU s/GB\n", stage, gigabytes * 1e3 / cpu_seconds,
@@ -61,6 +69,25 @@ Status Unpack(const std::filesystem::path& path, uint64_t bytes_max) {
   }
   Report("read and unpack", CpuSeconds() - before - hashing, bytes);
   Report("hash", hashing, bytes);
+  return Done{};
+}
+
+// As from eight cores on: threads decode pieces of the file, and this one makes text of them.
+Status UnpackPieces(const std::filesystem::path& path, uint64_t bytes_max) {
+  constexpr UnpackThreads kThreads{3, size_t{7} << 20};
+  TRACEDB_ASSIGN(source, OpenByteSource(path, 0, nullptr, kThreads));
+  std::vector<char> block(1 << 20);
+  uint64_t bytes = 0;
+  const double before = CpuSeconds();
+  const double own_before = OwnCpuSeconds();
+  while (bytes < bytes_max) {
+    TRACEDB_ASSIGN(count, source->Read(block));
+    if (count == 0) break;
+    bytes += count;
+  }
+  const double own = OwnCpuSeconds() - own_before;
+  Report("decode pieces", CpuSeconds() - before - own, bytes);
+  Report("text of pieces", own, bytes);
   return Done{};
 }
 
@@ -116,20 +143,29 @@ std::vector<EventBatch> Parse(std::vector<EventWindow>& windows, const LoadLimit
   return batches;
 }
 
-Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
-             uint64_t text_bytes) {
+// Rows written where they are built, or by a thread beside it, as from four cores on.
+Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits, uint64_t text_bytes,
+             bool on_thread) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("bench_stages.{}.db", getpid());
   std::ofstream(path).close();
   TRACEDB_ASSIGN(writer, TableWriter::Create(path, 1));
   const KindRules rules({{"nccl", GpuKind::kCommunication}});
-  RowLots rows(*writer, false);
+  RowLots rows(*writer, on_thread);
   RecordBuilder builder(rows, limits, rules, {}, true, std::filesystem::temp_directory_path());
   const double before = CpuSeconds();
+  const double own_before = OwnCpuSeconds();
   for (const EventBatch& batch : batches) TRACEDB_TRY(builder.Add(batch));
+  const double own = OwnCpuSeconds() - own_before;
   TRACEDB_TRY(builder.Finish());
   TRACEDB_TRY(rows.Finish());
   TRACEDB_TRY(writer->FinishPages());
+  if (on_thread) {
+    Report("build beside a writer", own, text_bytes);
+    Report("write rows and pages", CpuSeconds() - before - own, text_bytes);
+    std::filesystem::remove(path);
+    return Done{};
+  }
   Report("build rows and pages", CpuSeconds() - before, text_bytes);
   const uint64_t events = builder.summary().events;
   fmt::print(
@@ -165,6 +201,7 @@ Status Run(const std::filesystem::path& path, uint64_t bytes_max) {
   LoadLimits limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 1);
   TRACEDB_TRY(Tell(path));
   TRACEDB_TRY(Unpack(path, bytes_max));
+  TRACEDB_TRY(UnpackPieces(path, bytes_max));
   uint64_t text_bytes = 0;
   TRACEDB_ASSIGN(windows, Frame(path, bytes_max, limits, text_bytes));
   Scan(windows, text_bytes);
@@ -172,7 +209,8 @@ Status Run(const std::filesystem::path& path, uint64_t bytes_max) {
   constexpr unsigned kThreadsMax = 64;
   fmt::print("{:<22} {:8} at the default --memory\n", "parsers at most",
              LoadLimits::For(LoadLimits::kMemoryBytesDefault, kThreadsMax).parsers);
-  return Build(batches, limits, text_bytes);
+  TRACEDB_TRY(Build(batches, limits, text_bytes, false));
+  return Build(batches, limits, text_bytes, true);
 }
 
 }  // namespace

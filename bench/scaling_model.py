@@ -1,8 +1,8 @@
 """What more cores would give: arithmetic on the stages' costs, and which stage limits.
 
 An ingest is a pipeline: one thread reads, hashes and finds the events' ends, some parse, one builds
-rows and pages; from three cores on unpacking has a thread of its own. It goes at the speed of its
-slowest part, or of the cores that there are. When it is over, derived rows are made and the
+rows and pages; from three cores on unpacking has a thread of its own, from four on writing has, and
+from eight on three threads decode pieces of the file. It goes at the speed of its slowest part, or of the cores that there are. When it is over, derived rows are made and the
 database lands. Files of one command are read and derived side by side from four cores on, and land
 one after the other while the next are read.
 The model has no cost for handing on, waiting, memory, or numbering the rows of files that are read
@@ -23,16 +23,23 @@ PARSERS_MAX = 6  # as src/memory/load_limits.cc
 CORES_MIN, FILES_MAX = 4, 16  # of files read at a time, as src/ingest/load/trace_loads.cc
 STAGE = re.compile(r"^(\S.*?) +\d+ MB/s +([\d.]+) CPU s/GB$", re.M)
 PARSERS = re.compile(r"^parsers at most +(\d+)", re.M)
-STAGES = ("read and unpack", "hash", "find event ends", "parse", "build rows and pages")
+STAGES = ("read and unpack", "decode pieces", "text of pieces", "hash", "find event ends", "parse",
+          "build rows and pages", "build beside a writer", "write rows and pages")
+WRITER_CORES_MIN = 4  # as has_cores_to_spare in include/tracedb/memory/load_limits.h
+PIECES_CORES_MIN, PIECES_THREADS = 8, 3  # as src/memory/load_limits.cc
 
 
 class Costs(NamedTuple):
     """Seconds a GB of JSON: CPU for the stages, wall for what comes after them."""
     unpack: float
+    decode: float  # pieces of the file
+    copy: float  # their text
     digest: float
     ends: float
     parse: float
     build: float
+    build_beside: float  # while another thread writes
+    write: float
     derive: float  # of one file
     land: float  # as a new database
     add_derive: float  # of a file that is added
@@ -58,10 +65,21 @@ def streaming(costs: Costs, cores: int):
     """(seconds a GB, what limits) while events come."""
     framing = costs.digest + costs.ends
     count = parsers(costs, cores)
-    reading = ([(costs.unpack, "unpacking"), (framing, "reader")] if count > 1
-               else [(costs.unpack + framing, "reader")])
-    return max(*reading, (costs.parse / count, f"{count} parsers"), (costs.build, "builder"),
-               ((costs.unpack + framing + costs.parse + costs.build) / cores, "cores"))
+    if cores >= PIECES_CORES_MIN:
+        unpack = costs.decode + costs.copy
+        reading = [(costs.decode / PIECES_THREADS, "decoding of pieces"),
+                   (costs.copy, "text of pieces"), (framing, "reader")]
+    elif count > 1:
+        unpack, reading = costs.unpack, [(costs.unpack, "unpacking"), (framing, "reader")]
+    else:
+        unpack, reading = costs.unpack, [(costs.unpack + framing, "reader")]
+    if cores >= WRITER_CORES_MIN:
+        build = costs.build_beside + costs.write
+        building = [(costs.build_beside, "builder"), (costs.write, "writer")]
+    else:
+        build, building = costs.build, [(costs.build, "builder")]
+    return max(*reading, (costs.parse / count, f"{count} parsers"), *building,
+               ((unpack + framing + costs.parse + build) / cores, "cores"))
 
 
 def in_turn(*parts) -> Speed:
@@ -128,9 +146,13 @@ def cost_lines(costs: Costs):
     yield "|---|---|---:|---:|"
     for stage, where, cost in (
             ("read and unpack", "reader; from three cores on a thread of its own", costs.unpack),
+            ("decode pieces", f"{PIECES_THREADS} threads, from eight cores on", costs.decode),
+            ("text of pieces", "in place of unpacking, from eight cores on", costs.copy),
             ("hash", "reader", costs.digest), ("find event ends", "reader", costs.ends),
             ("parse", f"1 to {min(PARSERS_MAX, costs.parsers_max)} threads", costs.parse),
             ("build rows and pages", "one thread", costs.build),
+            ("build beside a writer", "in place of that, from four cores on", costs.build_beside),
+            ("write rows and pages", "a thread beside it", costs.write),
             ("derive (wall)", "one file, after its events", costs.derive),
             ("land as a new database (wall)", "one file", costs.land),
             ("derive (wall)", "a rank's file that is added", costs.add_derive),
