@@ -2,9 +2,10 @@
 
 An ingest is a pipeline: one thread reads, hashes and finds the events' ends, some parse, one builds
 rows and pages; from three cores on unpacking has a thread of its own, from four on writing has,
-and from eight on three threads decode pieces of the file. It goes at the speed of its slowest part, or of the cores that there are. When it is over, derived rows are made and the
-database lands. Files of one command are read and derived side by side from four cores on, and land
-one after the other while the next are read.
+and from eight on three threads decode pieces of the file. It goes at the speed of its slowest
+part, or of the cores that there are. When it is over, derived rows are made and the database
+lands. Files of one command are read and derived side by side from four cores on, and land one
+after the other while the next are read.
 The model has no cost for handing on, waiting, memory, or numbering the rows of files that are read
 side by side: what it says is the most that is possible.
 """
