@@ -219,7 +219,7 @@ TEST_F(GzipPiecesTest, WhatRepeatsFromFarAway) {
 TEST_F(GzipPiecesTest, DamageIsFoundWhereItIsFoundWithoutPieces) {
   const std::string whole = test::Gzipped(EventText(10 * kMiB, 4));
   test::Random random(5);
-  for (int trial = 0; trial < 80; ++trial) {
+  for (int trial = 0; trial < 48; ++trial) {
     std::string bytes = whole;
     const size_t at = trial % 3 == 0 ? random.Below(40) : random.Below(bytes.size());
     switch (trial % 4) {
@@ -238,11 +238,42 @@ TEST_F(GzipPiecesTest, DamageIsFoundWhereItIsFoundWithoutPieces) {
     }
     if (bytes.size() < 18) continue;
     Write(bytes);
-    for (const size_t room : {kRoomBytes, size_t{1000}, size_t{40'000}}) {
-      EXPECT_TRUE(Read({}, room) == Read({}, 3 * room)) << trial << " " << room;
-    }
-    ReadBoth("trial " + std::to_string(trial) + " at " + std::to_string(at));
+    const Outcome one = ReadBoth("trial " + std::to_string(trial) + " at " + std::to_string(at));
+    const size_t room = trial % 2 == 0 ? 1000 : 100'000;
+    EXPECT_TRUE(Read({}, room) == one) << trial << ": room for " << room;
   }
+}
+
+// zlib's text, where it takes a byte at a time, to the first that cannot be: ISA-L has some bytes
+// too many or too few. Also with a header that has all a header may have.
+TEST_F(GzipPiecesTest, TextEndsWhereDamageBegins) {
+  const std::string plain = test::Gzipped(EventText(kMiB, 7));
+  std::string with_all = plain;
+  with_all[3] = 4 | 8 | 16;
+  with_all.insert(10, std::string("\x05\0extra", 7) + std::string("a name\0a comment\0", 17));
+  test::Random random(8);
+  int damaged = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    std::string bytes = trial % 2 == 0 ? plain : with_all;
+    const size_t at = 60 + random.Below(trial % 4 < 2 ? 2000 : bytes.size() - 70);
+    bytes.erase(at, 1 + random.Below(5));
+    const auto zlib = MakeZlibInflater();
+    std::string text;
+    std::string trouble;
+    std::vector<char> room(kRoomBytes);
+    for (size_t i = 0; i < bytes.size() && trouble.empty(); ++i) {
+      const InflateStep step = zlib->Inflate({&bytes[i], 1}, room);
+      text.append(room.data(), step.made);
+      trouble = step.trouble;
+      if (step.member_done) break;
+    }
+    Write(bytes);
+    const Outcome outcome = ReadBoth("trial " + std::to_string(trial));
+    EXPECT_EQ(outcome.text.size(), text.size()) << trial << ": " << trouble;
+    EXPECT_TRUE(outcome.text == text) << trial;
+    damaged += trouble.empty() ? 0 : 1;
+  }
+  EXPECT_GT(damaged, 40);
 }
 
 // The last eight bytes say what the text is, and how long.

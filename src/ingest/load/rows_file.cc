@@ -77,15 +77,15 @@ bool IsRowsOfTracedb(int file) {
 }
 
 RowsFile::RowsFile(RowsFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      file_(std::exchange(other.file_, -1)),
-      landed_(other.landed_) {}
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
 
 RowsFile::~RowsFile() {
   if (file_ < 0) return;
-  if (!landed_) unlink(path_.c_str());
+  unlink(path_.c_str());
   close(file_);
 }
+
+void RowsFile::Landed() { close(std::exchange(file_, -1)); }
 
 Result<RowsFile> RowsFile::Make(const fs::path& database) {
   constexpr int kTries = 10;

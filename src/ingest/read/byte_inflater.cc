@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
 #ifdef TRACEDB_WITH_ISAL
@@ -105,19 +106,21 @@ class IsalInflater final : public ByteInflater {
     *remembered_ = *state_;
   }
 
-  // A byte at a time it is exact.
+  // A byte at a time it is exact, but for the header, which it misreads then.
   std::optional<LastText> TextUpToDamage(std::span<const char> in, uint64_t given) override {
     if (!is_damaged_) return std::nullopt;
+    size_t at_once = 1;
     if (remembers_fresh_) {
       Restart();
+      at_once = std::max<size_t>(GzipHeaderBytes(in), 1);
     } else {
       *state_ = *remembered_;
     }
     LastText last;
     std::vector<char> room(kCarefulRoomBytes);
     while (last.trouble.empty()) {
-      const InflateStep step =
-          Inflate(in.subspan(last.taken, last.taken < in.size() ? 1 : 0), room);
+      const size_t count = std::min(std::exchange(at_once, 1), in.size() - last.taken);
+      const InflateStep step = Inflate(in.subspan(last.taken, count), room);
       last.taken += step.taken;
       last.trouble = step.trouble;
       const size_t known = std::min<uint64_t>(given, step.made);
@@ -201,6 +204,29 @@ class ZstdInflater final : public ByteInflater {
 };
 
 }  // namespace
+
+size_t GzipHeaderBytes(std::span<const char> data) {
+  constexpr size_t kFixedBytes = 10;
+  constexpr unsigned kHasCrc = 2, kHasExtra = 4, kHasName = 8, kHasComment = 16, kFlags = 31;
+  const auto byte = [&](size_t at) { return static_cast<unsigned char>(data[at]); };
+  if (data.size() < kFixedBytes || byte(0) != 0x1f || byte(1) != 0x8b || byte(2) != Z_DEFLATED) {
+    return 0;
+  }
+  const unsigned flags = byte(3);
+  if ((flags & ~kFlags) != 0) return 0;
+  size_t at = kFixedBytes;
+  if ((flags & kHasExtra) != 0) {
+    if (data.size() < at + 2) return 0;
+    at += 2 + byte(at) + size_t{256} * byte(at + 1);
+  }
+  for (const unsigned text : {kHasName, kHasComment}) {
+    if ((flags & text) == 0) continue;
+    while (at < data.size() && data[at] != '\0') ++at;
+    ++at;
+  }
+  if ((flags & kHasCrc) != 0) at += 2;
+  return at <= data.size() ? at : 0;
+}
 
 uint32_t GzipCrc(uint32_t crc, std::span<const char> text) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());

@@ -54,6 +54,10 @@ std::unique_ptr<ByteInflater> MakeGzipInflater();  // ISA-L where it was found, 
 std::unique_ptr<ByteInflater> MakeZlibInflater();
 std::unique_ptr<ByteInflater> MakeZstdInflater();
 
+// Of the header of a gzip member (RFC 1952) that `data` begin with; 0 where it is none, or not
+// there as a whole.
+size_t GzipHeaderBytes(std::span<const char> data);
+
 // Of text that comes after text with the checksum `crc`; 0: of none.
 uint32_t GzipCrc(uint32_t crc, std::span<const char> text);
 

@@ -3,28 +3,13 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 namespace tracedb {
 namespace {
-
-// Of the member's header (RFC 1952) that `data` begin with; 0 where it is odd or not there as a
-// whole.
-size_t HeaderBytes(std::span<const char> data) {
-  constexpr size_t kFixedBytes = 10;
-  constexpr char kDeflate = 8;
-  constexpr unsigned kHasName = 8;
-  if (data.size() < kFixedBytes || data[0] != '\x1f' || data[1] != '\x8b' || data[2] != kDeflate) {
-    return 0;
-  }
-  const auto flags = static_cast<unsigned char>(data[3]);
-  if ((flags & ~kHasName) != 0) return 0;
-  if (flags == 0) return kFixedBytes;
-  const auto end = std::find(data.begin() + kFixedBytes, data.end(), '\0');
-  return end == data.end() ? 0 : static_cast<size_t>(end - data.begin()) + 1;
-}
 
 constexpr uint64_t kNoBlock = std::numeric_limits<uint64_t>::max();
 
@@ -35,8 +20,9 @@ GzipPieces::Piece::Piece(size_t token_bytes)
 
 std::unique_ptr<GzipPieces> GzipPieces::Begin(std::span<const char> first, ReadMore read,
                                               const UnpackThreads& threads) {
-  const size_t header_bytes = HeaderBytes(first);
-  if (header_bytes == 0 || first.size() > kNextBytes) return nullptr;
+  constexpr char kHasCrc = 2;  // of the header itself: for a decoder to compare
+  const size_t header_bytes = GzipHeaderBytes(first);
+  if (header_bytes == 0 || (first[3] & kHasCrc) != 0 || first.size() > kNextBytes) return nullptr;
   if (threads.count == 0 || threads.bytes_max / (2 * threads.count) < 4 * kPieceBytes) {
     return nullptr;
   }
@@ -121,6 +107,8 @@ void GzipPieces::DecodePiece(DeflateDecoder& decoder, Piece& piece) {
 }
 
 Result<size_t> GzipPieces::Read(std::span<char> into) {
+  static_assert(kPiecesRoomBytesMin > TokenText::kRoomBytesMin);
+  assert(into.size() >= kPiecesRoomBytesMin);
   while (!is_over_) {
     if (!has_begun_) {
       TRACEDB_ASSIGN(begun, BeginNext());

@@ -37,8 +37,8 @@ class GzipPieces {
   // More of the file; 0 at its end.
   using ReadMore = std::function<Result<size_t>(std::span<char>)>;
 
-  // Null where this is no way for the file: its header, in `first`, is not there as a whole or has
-  // what headers seldom have, or the threads have too little room.
+  // Null where this is no way for the file: its header is not in `first` as a whole, or has a
+  // checksum; or the threads have too little room.
   static std::unique_ptr<GzipPieces> Begin(std::span<const char> first, ReadMore read,
                                            const UnpackThreads& threads);
   ~GzipPieces();

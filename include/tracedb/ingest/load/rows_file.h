@@ -22,8 +22,9 @@ class RowsFile {
 
   const std::filesystem::path& path() const { return path_; }
   int descriptor() const { return file_; }
-  // It has another name now.
-  void Landed() { landed_ = true; }
+  // It has the database's name now. Closed at once: to close any descriptor of a file later would
+  // take the locks away that SQLite has on it for this process.
+  void Landed();
 
   // Removes what killed ingests into that database have left: files of such a name that hold our
   // rows, or nothing, and that nobody has locked.
@@ -34,8 +35,7 @@ class RowsFile {
   bool Open();
 
   std::filesystem::path path_;
-  int file_ = -1;
-  bool landed_ = false;
+  int file_ = -1;  // -1: it has landed
 };
 
 // A connection to such a file, within a transaction. The file is ours alone, so nothing needs to be

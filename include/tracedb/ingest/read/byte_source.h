@@ -52,7 +52,7 @@ struct UnpackThreads {
 // Opens a file, or standard input for "-". `block_bytes` limits what one Read returns (0: no
 // limit); tests use it to cut the text at every place. Once `stop` is true, a Read that waits for
 // a pipe fails. With `threads`, each Read has room for kPiecesRoomBytesMin at least.
-inline constexpr size_t kPiecesRoomBytesMin = size_t{64} << 10;
+inline constexpr size_t kPiecesRoomBytesMin = 4096;
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& path,
                                                    size_t block_bytes,
                                                    const std::atomic<bool>* stop = nullptr,
