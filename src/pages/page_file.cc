@@ -12,42 +12,13 @@
 #include <system_error>
 
 #include "pages/database_header.h"
+#include "pages/page_flush.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{256} << 10;  // a multiple of every page size
-constexpr uint64_t kWritebackBytes = uint64_t{32} << 20;
 constexpr uint32_t kPageCountMax = 0xfffffffe;
-
-std::string AdviceFor(int error_number) {
-  switch (error_number) {
-    case ENOSPC:
-    case EDQUOT:
-      return "free some space on that disk, or choose a place on another one";
-    case EFBIG:
-      return "the file system or a limit (ulimit -f) allows no longer file: choose another place "
-             "or raise the limit";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-      return "check that the file exists and may be written";
-    case EIO:
-      return "the disk reports an error: see the system's log";
-    default:
-      return "";
-  }
-}
-
-Error SystemError(const std::filesystem::path& path, const char* doing, int error_number) {
-  return Error{ErrorKind::kOutput,
-               path.string() + ": " + doing + ": " + std::system_category().message(error_number),
-               AdviceFor(error_number)};
-}
 
 }  // namespace
 
@@ -55,6 +26,7 @@ PageFile::PageFile(const std::filesystem::path& path, const PageFileOptions& opt
     : path_(path), options_(options) {}
 
 PageFile::~PageFile() {
+  flush_.reset();
   // Not an error that anybody could act upon: without Finish() the file is of no use anyway.
   if (file_ >= 0) close(file_);
 }
@@ -70,10 +42,10 @@ Status PageFile::OpenFile() {
   do {
     file_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   } while (file_ < 0 && errno == EINTR);
-  if (file_ < 0) return SystemError(path_, "cannot open it for writing", errno);
+  if (file_ < 0) return PageFileError(path_, "cannot open it for writing", errno);
 
   struct stat status = {};
-  if (fstat(file_, &status) != 0) return SystemError(path_, "cannot read its size", errno);
+  if (fstat(file_, &status) != 0) return PageFileError(path_, "cannot read its size", errno);
   if (!S_ISREG(status.st_mode)) return Refuse("not a regular file", "choose another file");
   const auto file_bytes = static_cast<uint64_t>(status.st_size);
   if (file_bytes < kDatabaseHeaderBytes) {
@@ -85,9 +57,9 @@ Status PageFile::OpenFile() {
 
   lock_page_ = static_cast<uint32_t>(kLockByte / sizes_.page_bytes) + 1;
   page_count_ = old_page_count_;
-  flushed_to_ = file_bytes;
-  writeback_from_ = file_bytes;
-  buffer_ = std::make_unique_for_overwrite<uint8_t[]>(kBufferBytes);
+  buffer_ = PageFlush::MakeBuffer();
+  const PageFlush::Options how{options_.start_writeback_early, options_.write_on_thread};
+  flush_ = std::make_unique<PageFlush>(file_, path_, file_bytes, how);
   return Done{};
 }
 
@@ -132,14 +104,14 @@ Status PageFile::CheckNoHotJournal() const {
   const int file = open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may be a pipe
   if (file < 0) {
     if (errno == ENOENT) return Done{};
-    return SystemError(journal, "cannot open it", errno);
+    return PageFileError(journal, "cannot open it", errno);
   }
   // Journals that are kept after a commit are emptied, or begin with a zero.
   char first = 0;
   const ssize_t got = read(file, &first, 1);
   const int error_number = errno;
   close(file);
-  if (got < 0) return SystemError(journal, "cannot read it", error_number);
+  if (got < 0) return PageFileError(journal, "cannot read it", error_number);
   if (got == 1 && first != 0) {
     return Refuse("has an unfinished transaction in " + journal.string(),
                   "open it with SQLite once, which rolls that back");
@@ -165,7 +137,7 @@ Result<PageFile::NewPage> PageFile::AddPage() {
                        "use a larger page size, or load less into one database"));
   }
   while (true) {
-    if (buffered_bytes_ == kBufferBytes) TRACEDB_TRY(Flush());
+    if (buffered_bytes_ == PageFlush::kBufferBytes) TRACEDB_TRY(Flush());
     uint8_t* page = buffer_.get() + buffered_bytes_;
     buffered_bytes_ += sizes_.page_bytes;
     ++page_count_;
@@ -193,6 +165,7 @@ Status PageFile::Finish() {
   assert(file_ >= 0);
   if (failure_) return *failure_;
   TRACEDB_TRY(Flush());
+  if (Status written = flush_->Finish(); !written.ok()) return Fail(std::move(written).error());
   TRACEDB_TRY(FinishHeader());
   if (options_.sync_at_finish) TRACEDB_TRY(Sync());
   // Some file systems tell of a failed write only now. The descriptor is gone either way.
@@ -221,47 +194,23 @@ Status PageFile::FinishHeader() {
 }
 
 Status PageFile::Flush() {
-  TRACEDB_TRY(WriteAt(flushed_to_, {buffer_.get(), buffered_bytes_}));
-  flushed_to_ += buffered_bytes_;
+  auto next = flush_->Write(std::move(buffer_), buffered_bytes_);
+  if (!next.ok()) return Fail(std::move(next).error());
+  buffer_ = std::move(next).value();
   buffered_bytes_ = 0;
-  if (options_.start_writeback_early && flushed_to_ - writeback_from_ >= kWritebackBytes) {
-    return StartWriteback();
-  }
-  return Done{};
-}
-
-Status PageFile::StartWriteback() {
-#ifdef SYNC_FILE_RANGE_WRITE
-  const uint64_t bytes = flushed_to_ - writeback_from_;
-  if (sync_file_range(file_, static_cast<off_t>(writeback_from_), static_cast<off_t>(bytes),
-                      SYNC_FILE_RANGE_WRITE) != 0) {
-    if (errno == EIO || errno == ENOSPC || errno == EDQUOT) {
-      return Fail("cannot bring it to the disk", errno);
-    }
-    options_.start_writeback_early = false;  // this file system cannot; it was only a hint
-  }
-#endif
-  writeback_from_ = flushed_to_;
   return Done{};
 }
 
 Status PageFile::WriteAt(uint64_t offset, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (wrote < 0 && errno == EINTR) continue;
-    // A short write is tried again for the rest, which then gives the reason as an error.
-    if (wrote <= 0) return Fail("cannot write to it", wrote < 0 ? errno : ENOSPC);
-    offset += static_cast<uint64_t>(wrote);
-    bytes = bytes.subspan(static_cast<size_t>(wrote));
-  }
-  return Done{};
+  Status written = WriteWhole(file_, path_, offset, bytes);
+  return written.ok() ? written : Fail(std::move(written).error());
 }
 
 Status PageFile::ReadAt(uint64_t offset, std::span<uint8_t> bytes) const {
   while (!bytes.empty()) {
     const ssize_t got = pread(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return SystemError(path_, "cannot read it", errno);
+    if (got < 0) return PageFileError(path_, "cannot read it", errno);
     if (got == 0) return Refuse("ends at byte " + std::to_string(offset), "make it anew");
     offset += static_cast<uint64_t>(got);
     bytes = bytes.subspan(static_cast<size_t>(got));
@@ -270,7 +219,7 @@ Status PageFile::ReadAt(uint64_t offset, std::span<uint8_t> bytes) const {
 }
 
 Error PageFile::Fail(const char* doing, int error_number) {
-  return Fail(SystemError(path_, doing, error_number));
+  return Fail(PageFileError(path_, doing, error_number));
 }
 
 Error PageFile::Fail(Error error) {

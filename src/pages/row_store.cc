@@ -12,8 +12,9 @@ RowStore& RowStore::operator=(RowStore&&) noexcept = default;
 RowStore::~RowStore() = default;
 
 Result<RowStore> RowStore::Open(const std::filesystem::path& path,
-                                const std::vector<uint32_t>& roots) {
+                                const std::vector<uint32_t>& roots, bool on_thread) {
   PageFileOptions options;
+  options.write_on_thread = on_thread;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(file, PageFile::Open(path, options));
   RowStore store(std::move(file));

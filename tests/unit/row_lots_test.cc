@@ -75,7 +75,7 @@ class RowLotsTest : public testing::Test {
 
   std::string Written(const char* name, bool on_thread, size_t events) const {
     const fs::path file = MakeFile(name);
-    auto writer = TableWriter::Create(file, 1);
+    auto writer = TableWriter::Create(file, 1, on_thread);
     EXPECT_TRUE(writer.ok());
     RowLots rows(*writer.value(), on_thread);
     EXPECT_TRUE(Fill(rows, events).ok());
@@ -88,6 +88,7 @@ class RowLotsTest : public testing::Test {
   fs::path folder_;
 };
 
+// And so is one whose pages another thread writes.
 TEST_F(RowLotsTest, AThreadWritesTheSame) {
   for (const size_t events : {0U, 1U, 40U, 4095U, 4096U, 4097U, 60'000U}) {
     const std::string at_once = Written("at_once.db", false, events);
@@ -102,7 +103,7 @@ TEST_F(RowLotsTest, ItsErrorIsOfRowsGivenLater) {
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
   std::signal(SIGXFSZ, SIG_IGN);
   for (const bool finishes : {true, false}) {
-    auto writer = TableWriter::Create(MakeFile("full.db"), 1);
+    auto writer = TableWriter::Create(MakeFile("full.db"), 1, true);
     ASSERT_TRUE(writer.ok());
     const rlimit small{1 << 20, usual.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
@@ -110,6 +111,7 @@ TEST_F(RowLotsTest, ItsErrorIsOfRowsGivenLater) {
     const Status filled = Fill(rows, 200'000);
     EXPECT_FALSE(filled.ok());
     if (finishes) static_cast<void>(rows.Finish());
+    EXPECT_FALSE(writer.value()->FinishPages().ok());
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &usual), 0);
   }
 }

@@ -22,10 +22,13 @@
 
 namespace tracedb {
 
+class PageFlush;
+
 struct PageFileOptions {
   // Tells the kernel every 32 MiB to start writing to the disk, so that the sync at the end
   // finds little left to do.
   bool start_writeback_early = false;
+  bool write_on_thread = false;  // beside whoever adds pages, where cores are to spare
   bool sync_at_finish = false;  // Finish() returns only when the disk has it all
 };
 
@@ -76,7 +79,6 @@ class PageFile {
   Error Refuse(const std::string& why, const std::string& advice) const;
 
   Status Flush();
-  Status StartWriteback();
   Status WriteAt(uint64_t offset, std::span<const uint8_t> bytes);
   Status ReadAt(uint64_t offset, std::span<uint8_t> bytes) const;
   Status FinishHeader();
@@ -95,8 +97,7 @@ class PageFile {
 
   std::unique_ptr<uint8_t[]> buffer_;
   size_t buffered_bytes_ = 0;
-  uint64_t flushed_to_ = 0;       // file offset at which the buffer begins
-  uint64_t writeback_from_ = 0;   // before it, writing to the disk has been started
+  std::unique_ptr<PageFlush> flush_;
   std::optional<Error> failure_;  // the first one; nothing is written after it
 };
 

@@ -23,9 +23,9 @@ class RowStore {
  public:
   // `path` is a database that no connection writes to, with a schema; `roots` are the root pages of
   // tables in it, which are numbered from 0 in the calls below. Until Finish() has succeeded the
-  // file is no sound database.
+  // file is no sound database. `on_thread`: pages are written beside the caller.
   static Result<RowStore> Open(const std::filesystem::path& path,
-                               const std::vector<uint32_t>& roots);
+                               const std::vector<uint32_t>& roots, bool on_thread = false);
   RowStore(RowStore&&) noexcept;
   RowStore& operator=(RowStore&&) noexcept;
   ~RowStore();

@@ -40,9 +40,10 @@ enum class TextTable : uint8_t { kEventName, kTrack, kArgsText, kStep, kCount };
 
 class TableWriter {
  public:
-  // Puts an empty schema into `path`, which must be an empty file.
+  // Puts an empty schema into `path`, which must be an empty file. `on_thread`: pages are written
+  // beside whoever gives rows.
   static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path,
-                                                     int64_t trace_id);
+                                                     int64_t trace_id, bool on_thread = false);
 
   // Ids must rise by one from event to event, and in each of the other tables.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values);

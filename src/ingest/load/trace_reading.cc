@@ -86,8 +86,9 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   next_path_ = first.path;
   rules_.emplace(place.rules);
   parallelism_rules_ = place.parallelism_rules;
-  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id));
-  RowLots rows(*writer, options_.limits.has_cores_to_spare());
+  const bool on_threads = options_.limits.has_cores_to_spare();
+  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id, on_threads));
+  RowLots rows(*writer, on_threads);
   builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
   TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
