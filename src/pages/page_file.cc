@@ -13,6 +13,7 @@
 
 #include "pages/database_header.h"
 #include "pages/page_flush.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
@@ -194,7 +195,7 @@ Status PageFile::FinishHeader() {
 }
 
 Status PageFile::Flush() {
-  auto next = flush_->Write(std::move(buffer_), buffered_bytes_);
+  auto next = RunCaught([this] { return flush_->Write(std::move(buffer_), buffered_bytes_); });
   if (!next.ok()) return Fail(std::move(next).error());
   buffer_ = std::move(next).value();
   buffered_bytes_ = 0;

@@ -76,19 +76,30 @@ PageFlush::~PageFlush() {
 
 Result<PageFlush::Buffer> PageFlush::Write(Buffer filled, size_t bytes) {
   Filled given{std::move(filled), bytes};
-  if (!options_.on_thread) {
+  TRACEDB_ASSIGN(beside, HasThread(bytes));
+  if (!beside) {
     TRACEDB_TRY(WriteNow(given));
     return std::move(given.buffer);
-  }
-  if (!thread_.joinable()) {
-    TRACEDB_TRY(written_);
-    for (size_t i = 1; i < kBuffers; ++i) static_cast<void>(empty_.Push(MakeBuffer()));
-    thread_ = std::jthread([this] { WriteAll(); });
   }
   auto next = filled_.Push(std::move(given)) ? empty_.Pop() : std::nullopt;
   if (next.has_value()) return std::move(*next);
   thread_.join();  // it has ended early: this says why
   return written_.error();
+}
+
+// One is started with the first buffer that is full: those that are not come last.
+Result<bool> PageFlush::HasThread(size_t bytes) {
+  if (thread_.joinable()) return true;
+  TRACEDB_TRY(written_);
+  if (!options_.on_thread || bytes < kBufferBytes) return false;
+  try {
+    thread_ = std::jthread([this] { WriteAll(); });
+  } catch (const std::system_error&) {  // no more threads are to be had: it goes without
+    options_.on_thread = false;
+    return false;
+  }
+  for (size_t i = 1; i < kBuffers; ++i) static_cast<void>(empty_.Push(MakeBuffer()));
+  return true;
 }
 
 void PageFlush::WriteAll() {

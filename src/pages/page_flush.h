@@ -43,6 +43,7 @@ class PageFlush {
     size_t bytes = 0;
   };
 
+  Result<bool> HasThread(size_t bytes);
   Status WriteNow(const Filled& filled);
   Status StartWriteback();
   void WriteAll();

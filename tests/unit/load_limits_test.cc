@@ -26,8 +26,9 @@ size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t parsers = 2 * limits.parsers * limits.dictionary_bytes_max;
   const size_t builder = limits.dictionary_bytes_max + limits.open_bytes_max +
                          limits.export_bytes_max + BytesGathered(limits);
-  return kProgramBytes + limits.read_ahead_bytes + limits.unpack_bytes_max + windows +
-         5 * limits.event_bytes_max + limits.header_bytes_max + parsers + builder;
+  return kProgramBytes + limits.read_ahead_bytes + limits.unpack_bytes_max +
+         limits.write_bytes_max + windows + 5 * limits.event_bytes_max + limits.header_bytes_max +
+         parsers + builder;
 }
 
 // Once the file has been read: what the builder still has, the page cache, the launches, and rows

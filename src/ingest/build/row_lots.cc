@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <bit>
+#include <system_error>
 #include <utility>
 
 #include "tracedb/base/run_caught.h"
@@ -114,7 +115,12 @@ Status RowLots::GiveIfFull() {
 Status RowLots::Give() {
   if (!thread_.joinable()) {
     TRACEDB_TRY(written_);
-    thread_ = std::jthread([this] { WriteAll(); });
+    try {
+      thread_ = std::jthread([this] { WriteAll(); });
+    } catch (const std::system_error&) {  // no more threads are to be had: it goes without
+      on_thread_ = false;
+      return WriteLast();
+    }
   }
   auto next = full_.Push(std::move(lot_)) ? empty_.Pop() : std::nullopt;
   if (!next.has_value()) return Ended();

@@ -23,9 +23,6 @@ namespace tracedb {
 
 class RowLots {
  public:
-  // What lots take.
-  static constexpr size_t kBytesMax = size_t{2} << 20;
-
   // `writer` is the thread's, where there is one, until Finish has returned.
   RowLots(TableWriter& writer, bool on_thread);
   ~RowLots();
@@ -93,7 +90,7 @@ class RowLots {
   static size_t PutBytes(Lot& lot, const void* bytes, size_t count);
 
   TableWriter& writer_;
-  const bool on_thread_;
+  bool on_thread_;
   TextRecords records_;
   Lot lot_;            // the one that is being filled
   ArgsValues values_;  // of the row that is being written, by the thread

@@ -84,12 +84,14 @@ UnpackThreads ThreadsFor(const InputFile& input, const LoadOptions& options) {
 // Reads, unpacks and frames. Runs on a thread of its own.
 Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& options, Queues& queues) {
   ReadOutcome outcome;
-  TRACEDB_ASSIGN(source, input.open ? input.open(options.stop, options.limits.export_bytes_max)
-                                    : OpenByteSource(input.path, options.block_bytes, options.stop,
-                                                     ThreadsFor(input, options)));
+  const UnpackThreads threads = ThreadsFor(input, options);
+  TRACEDB_ASSIGN(
+      source, input.open ? input.open(options.stop, options.limits.export_bytes_max)
+                         : OpenByteSource(input.path, options.block_bytes, options.stop, threads));
   const bool packed = source->packing() != BytePacking::kPlain;
+  // Pieces want more room at a time than a window may have left.
   if (const size_t ahead = options.limits.read_ahead_bytes;
-      ahead > 0 && IsPackedFile(*source, input)) {
+      ahead > 0 && (threads.count > 0 ? packed : IsPackedFile(*source, input))) {
     source = UnpackAhead(std::move(source), ahead);
   }
   EventFramer framer(

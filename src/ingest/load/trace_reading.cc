@@ -86,7 +86,7 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   next_path_ = first.path;
   rules_.emplace(place.rules);
   parallelism_rules_ = place.parallelism_rules;
-  const bool on_threads = options_.limits.has_cores_to_spare();
+  const bool on_threads = options_.limits.write_bytes_max > 0;
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id, on_threads));
   RowLots rows(*writer, on_threads);
   builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args,

@@ -126,7 +126,7 @@ class IsalInflater final : public ByteInflater {
       const size_t known = std::min<uint64_t>(given, step.made);
       given -= known;
       last.text.append(room.data() + known, step.made - known);
-      if (step.taken == 0 && step.made == 0 && last.taken == in.size()) break;
+      if (step.member_done || (step.taken == 0 && step.made == 0)) break;
     }
     // Less the bytes that it has, and has not looked at.
     last.taken -=

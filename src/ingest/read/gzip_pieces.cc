@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 namespace tracedb {
@@ -27,8 +28,12 @@ std::unique_ptr<GzipPieces> GzipPieces::Begin(std::span<const char> first, ReadM
     return nullptr;
   }
   std::unique_ptr<GzipPieces> pieces(new GzipPieces(first, header_bytes, std::move(read), threads));
-  for (unsigned i = 0; i < threads.count; ++i) {
-    pieces->threads_.emplace_back([of = pieces.get()] { of->DecodePieces(); });
+  try {
+    for (unsigned i = 0; i < threads.count; ++i) {
+      pieces->threads_.emplace_back([of = pieces.get()] { of->DecodePieces(); });
+    }
+  } catch (const std::system_error&) {  // no more threads are to be had: it goes without
+    return nullptr;
   }
   return pieces;
 }
@@ -47,7 +52,13 @@ GzipPieces::GzipPieces(std::span<const char> first, size_t header_bytes, ReadMor
   }
 }
 
-GzipPieces::~GzipPieces() { wanted_.Close(); }
+GzipPieces::~GzipPieces() { EndThreads(); }
+
+void GzipPieces::EndThreads() {
+  is_ending_ = true;
+  wanted_.Close();
+  threads_.clear();
+}
 
 Status GzipPieces::StartPieces() {
   while (!free_.empty()) {
@@ -87,7 +98,7 @@ void GzipPieces::DecodePieces() {
   pthread_setname_np(pthread_self(), "trace-inflate");
   DeflateDecoder decoder;
   while (const auto piece = wanted_.Pop()) {
-    DecodePiece(decoder, **piece);
+    if (!is_ending_) DecodePiece(decoder, **piece);
     (*piece)->is_decoded.release();
   }
 }
@@ -98,7 +109,9 @@ void GzipPieces::DecodePiece(DeflateDecoder& decoder, Piece& piece) {
   DeflateTokens& tokens = piece.tokens;
   if (piece.is_first) return decoder.Decode(piece.Data(), piece.first_bit, piece.OwnBits(), tokens);
   uint64_t from = 0;
-  while (const auto found = decoder.FindBlock(piece.Data(), from, piece.OwnBits())) {
+  for (int guesses = 0; guesses < kGuessesMax; ++guesses) {
+    const auto found = decoder.FindBlock(piece.Data(), from, piece.OwnBits());
+    if (!found.has_value()) break;
     decoder.Decode(piece.Data(), *found, piece.OwnBits(), tokens);
     if (tokens.end_bit > *found) return;
     from = *found + 1;
@@ -146,13 +159,13 @@ Result<bool> GzipPieces::BeginNext() {
   return true;
 }
 
-// All of its tokens are text.
+// All of its tokens are text. They are not all of the piece where there was no room for more, or
+// where the next block is one for another decoder.
 void GzipPieces::EndFirst() {
   const Piece& piece = *pieces_.front();
   has_begun_ = false;
   at_bit_ = piece.tokens.end_bit;
-  is_over_ = at_bit_ < piece.OwnBits();
-  if (!is_over_) Free(at_bit_ - piece.OwnBits());
+  if (at_bit_ >= piece.OwnBits()) Free(at_bit_ - piece.OwnBits());
 }
 
 // The first one; `at_bit` is in the next.
@@ -165,9 +178,11 @@ void GzipPieces::Free(uint64_t at_bit) {
 }
 
 GzipPieces::Rest GzipPieces::TakeRest() {
-  wanted_.Close();
-  threads_.clear();
+  EndThreads();
   Rest rest;
+  size_t bytes = kPieceBytes + DeflateDecoder::kSlackBytes;
+  for (const auto& piece : pieces_) bytes += piece->own_bytes;
+  rest.data.reserve(bytes);
   InflateStart& start = rest.start;
   start.crc = crc_;
   start.text_bytes = text_.bytes();

@@ -11,6 +11,7 @@
 // there: damaged files are read, and spoken of, as if there were no pieces.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -55,8 +56,9 @@ class GzipPieces {
 
  private:
   static constexpr size_t kPieceBytes = size_t{256} << 10;
-  static constexpr size_t kNextBytes = size_t{64} << 10;  // of the piece after it: where blocks end
-  static constexpr size_t kMissesMin = 8;                 // wrong guesses, and one in four
+  static constexpr size_t kNextBytes = size_t{192} << 10;  // of the next one: where blocks end
+  static constexpr size_t kMissesMin = 8;                  // wrong guesses, and one in four
+  static constexpr int kGuessesMax = 16;  // of a piece: places that look like a block's begin
 
   struct Piece {
     explicit Piece(size_t token_bytes);
@@ -79,6 +81,7 @@ class GzipPieces {
   Status StartPieces();
   Result<bool> FillPiece(Piece& piece);
   void DecodePieces();
+  void EndThreads();
   static void DecodePiece(DeflateDecoder& decoder, Piece& piece);
   Result<bool> BeginNext();
   void EndFirst();
@@ -101,6 +104,7 @@ class GzipPieces {
   DeflateDecoder decoder_;  // of pieces where the guess was wrong
   TokenText text_;
   uint32_t crc_ = 0;
+  std::atomic<bool> is_ending_ = false;  // nobody wants what is not decoded yet
   BoundedQueue<Piece*> wanted_;
   std::vector<std::jthread> threads_;
 };
