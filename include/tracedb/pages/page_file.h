@@ -29,7 +29,7 @@ struct PageFileOptions {
   // finds little left to do.
   bool start_writeback_early = false;
   bool write_on_thread = false;  // beside whoever adds pages, where cores are to spare
-  bool sync_at_finish = false;  // Finish() returns only when the disk has it all
+  bool sync_at_finish = false;   // Finish() returns only when the disk has it all
 };
 
 // Not thread safe.

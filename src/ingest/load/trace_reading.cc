@@ -89,8 +89,7 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   const bool on_threads = options_.limits.write_bytes_max > 0;
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id, on_threads));
   RowLots rows(*writer, on_threads);
-  builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args,
-                   FolderOf(rows_file));
+  builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args, FolderOf(rows_file));
   TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
   read_ = std::move(read);
   TRACEDB_TRY(builder_->Finish());
