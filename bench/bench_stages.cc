@@ -45,6 +45,19 @@ double OwnCpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
+// Of the thread with this name so far; 0: there is none.
+double CpuSecondsOf(const std::string& name) {
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string named;
+    std::getline(std::ifstream(thread.path() / "comm"), named);
+    double nanoseconds = 0;
+    if (named == name && std::ifstream(thread.path() / "schedstat") >> nanoseconds) {
+      return nanoseconds / 1e9;
+    }
+  }
+  return 0;
+}
+
 void Report(const char* stage, double cpu_seconds, uint64_t text_bytes) {
   const double gigabytes = static_cast<double>(text_bytes) / 1e9;
   fmt::print("{:<22} {:8.0f} MB/s {:8.3f} CPU s/GB\n", stage, gigabytes * 1e3 / cpu_seconds,
@@ -143,7 +156,8 @@ std::vector<EventBatch> Parse(std::vector<EventWindow>& windows, const LoadLimit
   return batches;
 }
 
-// Rows written where they are built, or by a thread beside it, as from four cores on.
+// Rows gathered from and written where they are built, or by threads beside it, as from four cores
+// on.
 Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits, uint64_t text_bytes,
              bool on_thread) {
   const std::filesystem::path path =
@@ -151,18 +165,21 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits, u
   std::ofstream(path).close();
   TRACEDB_ASSIGN(writer, TableWriter::Create(path, 1));
   const KindRules rules({{"nccl", GpuKind::kCommunication}});
-  RowLots rows(*writer, on_thread);
-  RecordBuilder builder(rows, limits, rules, {}, true, std::filesystem::temp_directory_path());
+  GatheredSlices gathered(limits, std::filesystem::temp_directory_path());
+  RowLots rows(gathered, *writer, on_thread);
+  RecordBuilder builder(rows, limits, rules, {}, true);
   const double before = CpuSeconds();
   const double own_before = OwnCpuSeconds();
   for (const EventBatch& batch : batches) TRACEDB_TRY(builder.Add(batch));
   const double own = OwnCpuSeconds() - own_before;
+  const double gather = CpuSecondsOf("trace-gather");  // all but the last lots
   TRACEDB_TRY(builder.Finish());
   TRACEDB_TRY(rows.Finish());
   TRACEDB_TRY(writer->FinishPages());
   if (on_thread) {
     Report("build beside a writer", own, text_bytes);
-    Report("write rows and pages", CpuSeconds() - before - own, text_bytes);
+    Report("gather from rows", gather, text_bytes);
+    Report("write rows and pages", CpuSeconds() - before - own - gather, text_bytes);
     std::filesystem::remove(path);
     return Done{};
   }

@@ -1,11 +1,11 @@
 """What more cores would give: arithmetic on the stages' costs, and which stage limits.
 
 An ingest is a pipeline: one thread reads, hashes and finds the events' ends, some parse, one builds
-rows and pages; from three cores on unpacking has a thread of its own, from four on writing has,
-and from eight on three threads decode pieces of the file. It goes at the speed of its slowest
-part, or of the cores that there are. When it is over, derived rows are made and the database
-lands. Files of one command are read and derived side by side from four cores on, and land one
-after the other while the next are read.
+rows and pages; from three cores on unpacking has a thread of its own, from four on gathering and
+writing have, and from eight on three threads decode pieces of the file. It goes at the speed of its
+slowest part, or of the cores that there are. When it is over, derived rows are made and the
+database lands. Files of one command are read and derived side by side from four cores on, and land
+one after the other while the next are read.
 The model has no cost for handing on, waiting, memory, or numbering the rows of files that are read
 side by side: what it says is the most that is possible.
 """
@@ -25,7 +25,8 @@ CORES_MIN, FILES_MAX = 4, 16  # of files read at a time, as src/ingest/load/trac
 STAGE = re.compile(r"^(\S.*?) +\d+ MB/s +([\d.]+) CPU s/GB$", re.M)
 PARSERS = re.compile(r"^parsers at most +(\d+)", re.M)
 STAGES = ("read and unpack", "decode pieces", "text of pieces", "hash", "find event ends", "parse",
-          "build rows and pages", "build beside a writer", "write rows and pages")
+          "build rows and pages", "build beside a writer", "gather from rows",
+          "write rows and pages")
 WRITER_CORES_MIN = 4  # as has_cores_to_spare in include/tracedb/memory/load_limits.h
 PIECES_CORES_MIN, PIECES_THREADS = 8, 3  # as src/memory/load_limits.cc
 
@@ -39,7 +40,8 @@ class Costs(NamedTuple):
     ends: float
     parse: float
     build: float
-    build_beside: float  # while another thread writes
+    build_beside: float  # while other threads gather and write
+    gather: float
     write: float
     derive: float  # of one file
     land: float  # as a new database
@@ -75,8 +77,9 @@ def streaming(costs: Costs, cores: int):
     else:
         unpack, reading = costs.unpack, [(costs.unpack + framing, "reader")]
     if cores >= WRITER_CORES_MIN:
-        build = costs.build_beside + costs.write
-        building = [(costs.build_beside, "builder"), (costs.write, "writer")]
+        build = costs.build_beside + costs.gather + costs.write
+        building = [(costs.build_beside, "builder"), (costs.gather, "gatherer"),
+                    (costs.write, "writer")]
     else:
         build, building = costs.build, [(costs.build, "builder")]
     return max(*reading, (costs.parse / count, f"{count} parsers"), *building,
@@ -153,7 +156,8 @@ def cost_lines(costs: Costs):
             ("parse", f"1 to {min(PARSERS_MAX, costs.parsers_max)} threads", costs.parse),
             ("build rows and pages", "one thread", costs.build),
             ("build beside a writer", "in place of that, from four cores on", costs.build_beside),
-            ("write rows and pages", "a thread beside it", costs.write),
+            ("gather from rows", "a thread beside it", costs.gather),
+            ("write rows and pages", "another", costs.write),
             ("derive (wall)", "one file, after its events", costs.derive),
             ("land as a new database (wall)", "one file", costs.land),
             ("derive (wall)", "a rank's file that is added", costs.add_derive),

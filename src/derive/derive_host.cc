@@ -44,9 +44,9 @@ void AddId(RecordEncoder& record, int64_t id) { id != 0 ? record.Int(id) : recor
 HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const LoadLimits& limits,
                                std::filesystem::path folder)
     : steps_(std::move(steps)),
-      paths_(PathsMax(limits.host)),
       host_uses_(limits.host.host_use_bytes_max / HostUse::kBytesEach),
       kernel_uses_(limits.host.kernel_use_bytes_max / KernelUse::kBytesEach),
+      paths_(PathsMax(limits.host)),
       syncs_(limits.host.sync_call_bytes_max / SyncCalls::kBytesEach,
              limits.host.sync_use_bytes_max / SyncUse::kBytesEach),
       graphs_(std::move(folder), limits.host.graph_call_bytes_max),

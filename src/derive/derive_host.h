@@ -17,6 +17,7 @@
 #include "derive/step_finder.h"
 #include "derive/step_partition.h"
 #include "derive/sync_calls.h"
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/derive/collectives/derive_groups.h"
@@ -73,9 +74,9 @@ class HostDerivation {
   Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
   StepFinder steps_;
-  CallPaths paths_;
-  HostUse host_uses_;
+  HostUse host_uses_;  // by times_
   KernelUse kernel_uses_;
+  alignas(kApartBytes) CallPaths paths_;  // by nest_, as the next two
   SyncCalls syncs_;
   GraphCaptures graphs_;
   CallTimes times_;

@@ -55,7 +55,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
     limits.read_ahead_bytes = 4 * limits.window_bytes;
     limits.unpack_bytes_max -= limits.read_ahead_bytes;
   }
-  // Four lots of rows, and three buffers of pages.
+  // Six lots of rows, and three buffers of pages.
   constexpr size_t kWriteSpareMin = 48 * kMiB;
   if (limits.has_cores_to_spare() && spare >= kWriteSpareMin) limits.write_bytes_max = 3 * kMiB;
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);

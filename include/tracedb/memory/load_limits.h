@@ -59,7 +59,7 @@ struct LoadLimits {
   size_t read_ahead_bytes = 0;  // text unpacked on a thread of its own; 0: where it is read
   unsigned unpack_threads = 0;  // that unpack pieces of one file; 0: there are no pieces
   size_t unpack_bytes_max = 0;  // what those take, together
-  size_t write_bytes_max = 0;   // rows and pages for threads that write them; 0: there are none
+  size_t write_bytes_max = 0;   // rows and pages on their way to threads; 0: there are none
   size_t window_bytes = 0;      // JSON text handed to a parser at a time
   // The windows of a trace's start are smaller: memory that is touched for the first time is much
   // of what a small trace costs, and what is parsed whole stays in a core's cache. Events of which

@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
 #include "tracedb/derive/gathered/host_slices.h"
 
 namespace tracedb {
 
-class SlicesAhead {
+class alignas(kApartBytes) SlicesAhead {
  public:
   using Lot = std::vector<HostSlice>;
   static constexpr size_t kLotsInStages = 8;

@@ -24,7 +24,8 @@ SortAhead<Gathered>::~SortAhead() {
 template <typename Gathered>
 Status SortAhead<Gathered>::Sort(const Order& order, const Give& give) const {
   SortedItems<Gathered> sorted(space_.folder, space_.bytes_max);
-  TRACEDB_TRY(sorted.Sort(items_, order));
+  const Order own = order;  // what it remembers lies apart from what those of other threads do
+  TRACEDB_TRY(sorted.Sort(items_, own));
   return sorted.ForEach(give);
 }
 

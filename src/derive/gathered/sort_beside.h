@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "derive/gathered/sorted_items.h"
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
 
@@ -33,8 +34,8 @@ class SortBeside {
   Status AddLot();
   Status Sort();
 
-  SortedEntries entries_;
-  Lot lot_;  // added, and not handed on yet
+  SortedEntries entries_;         // the thread's, where there is one
+  alignas(kApartBytes) Lot lot_;  // added, and not handed on yet
   BoundedQueue<Lot> added_;
   BoundedQueue<Lot> sorted_;
   Status outcome_ = Done{};  // of the thread, once sorted_ is closed

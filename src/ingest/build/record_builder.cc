@@ -47,8 +47,7 @@ uint64_t ThreadKey(int64_t track) { return HashText({reinterpret_cast<char*>(&tr
 }  // namespace
 
 RecordBuilder::RecordBuilder(RowLots& rows, const LoadLimits& limits, const KindRules& rules,
-                             FirstIds first, bool keep_args,
-                             const std::filesystem::path& spill_folder)
+                             FirstIds first, bool keep_args)
     : rows_(rows),
       limits_(limits),
       rules_(rules),
@@ -57,10 +56,7 @@ RecordBuilder::RecordBuilder(RowLots& rows, const LoadLimits& limits, const Kind
       local_(limits.parsers),
       open_(limits.open_bytes_max),
       next_row_(first.row),
-      next_text_(first.text),
-      host_slices_(spill_folder, limits.host_slice_bytes_max),
-      gpu_activities_(spill_folder, limits.gpu_activity_bytes_max),
-      long_slices_(spill_folder, limits.long_slice_bytes_max) {}
+      next_text_(first.text) {}
 
 Status RecordBuilder::Add(const EventBatch& batch) {
   constexpr ptrdiff_t kAhead = 12;  // records are in the cache of the core that parsed them
@@ -286,83 +282,13 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalEventName& 
     row.gpu_kind = event_name.gpu_kind;
     // A kernel with the args of a collective is one, whatever its name; a copy stays a copy.
     if (args_text.facts.collective && event_name.kernel) row.gpu_kind = GpuKind::kCommunication;
-    TRACEDB_TRY(NoteActivity(row));
   } else {
     if (event_name.step >= 0 && record.dur_ns <= TimeRule::kDurationMaxNs) {
       TRACEDB_TRY(rows_.Step(row.id, row.track, event_name.step, *row.ts, row.dur));
     }
-    TRACEDB_TRY(NoteHostSlice(event_name.table, event_name.host_call, row, values_));
+    row.host_call = event_name.host_call;
   }
   return rows_.Event(event_name.table, row, values_);
-}
-
-namespace {
-
-std::optional<int64_t> NumberIn(const ArgsValues& values, ArgsColumn column) {
-  const auto at = static_cast<size_t>(column);
-  const uint32_t bit = uint32_t{1} << at;
-  if ((values.mask & bit) == 0 || (values.text_mask & bit) != 0) return std::nullopt;
-  return values.ints[at];
-}
-
-}  // namespace
-
-Status RecordBuilder::NoteActivity(const EventRow& row) {
-  const auto correlation = NumberIn(values_, ArgsColumn::kCorrelation);
-  const auto external_id = NumberIn(values_, ArgsColumn::kExternalId);
-  GpuActivity activity;
-  activity.id = row.id;
-  activity.ts = *row.ts;
-  activity.dur = row.dur.value_or(0);
-  activity.track = row.track;
-  activity.correlation = correlation.value_or(0);
-  activity.event_name = row.event_name;
-  activity.external_id = external_id.value_or(0);
-  if (row.gpu_kind == GpuKind::kCommunication) {
-    const auto seq = NumberIn(values_, ArgsColumn::kCollectiveSeq);
-    activity.args_text = row.args_text;
-    activity.seq = seq.value_or(0);
-    activity.has_seq = seq.has_value();
-  }
-  activity.kind = row.gpu_kind;
-  activity.has_dur = row.dur.has_value();
-  activity.has_correlation = correlation.has_value();
-  activity.has_external_id = external_id.has_value();
-  return gpu_activities_.Add(activity);
-}
-
-Status RecordBuilder::NoteHostSlice(EventTable table, const HostCall& call, const EventRow& row,
-                                    const ArgsValues& values) {
-  if (row.dur >= kLongSliceNs) {
-    TRACEDB_TRY(long_slices_.Add({row.id, *row.ts, row.track, table}));
-  }
-  if (!call.kind.has_value() || row.dur > TimeRule::kDurationMaxNs) return Done{};
-  HostSlice slice;
-  slice.ts = *row.ts;
-  slice.dur = std::max<int64_t>(row.dur.value_or(0), 0);
-  slice.id = row.id;
-  slice.track = row.track;
-  slice.event_name = row.event_name;
-  slice.kind = *call.kind;
-  if (slice.kind == HostKind::kOperator) {
-    slice.args_text = row.args_text;
-    const auto sequence = NumberIn(values, ArgsColumn::kSequenceNumber);
-    slice.has_sequence = sequence.has_value();
-    slice.sequence = sequence.value_or(0);
-    slice.forward_thread = NumberIn(values, ArgsColumn::kFwdThreadId).value_or(0);
-  } else if (slice.kind == HostKind::kCall) {
-    slice.waits = call.waits;
-    slice.graph_call = call.graph_call;
-    const auto correlation = NumberIn(values, ArgsColumn::kCorrelation);
-    slice.has_correlation = correlation.has_value();
-    slice.correlation = correlation.value_or(0);
-  }
-  if (slice.kind == HostKind::kOperator || slice.kind == HostKind::kCall) {
-    const auto external_id = NumberIn(values, ArgsColumn::kExternalId);
-    slice.has_external_id = external_id.has_value();
-    slice.external_id = external_id.value_or(0);
-  }
-  return host_slices_.Add(slice);
 }
 
 Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, EventRow& row) {
@@ -392,7 +318,7 @@ Status RecordBuilder::Finish() {
   summary_.first_start_ns = verdict.first_start_ns;
   summary_.last_end_ns = verdict.last_end_ns;
   summary_.times = verdict.rule.Since(summary_.origin_ns);
-  return host_slices_.Finish();
+  return Done{};
 }
 
 }  // namespace tracedb

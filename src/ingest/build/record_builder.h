@@ -15,9 +15,8 @@
 #include "ingest/build/row_lots.h"
 #include "ingest/build/trace_times.h"
 #include "ingest/parse/event_batch.h"
-#include "tracedb/derive/gathered/gpu_activities.h"
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/derive/gathered/host_slices.h"
-#include "tracedb/derive/gathered/long_slices.h"
 #include "tracedb/derive/trace_namings.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/memory/text_dictionary.h"
@@ -48,19 +47,16 @@ struct BuildSummary {
   TimeRule times;  // once all events are in; counts as rows do
 };
 
-class RecordBuilder {
+class alignas(kApartBytes) RecordBuilder {
  public:
   RecordBuilder(RowLots& rows, const LoadLimits& limits, const KindRules& rules, FirstIds first,
-                bool keep_args, const std::filesystem::path& spill_folder);
+                bool keep_args);
 
   Status Add(const EventBatch& batch);
   // The trace is over: what is still open becomes instants.
   Status Finish();
 
   const BuildSummary& summary() const { return summary_; }
-  const HostSlices& host_slices() const { return host_slices_; }
-  const GpuActivities& gpu_activities() const { return gpu_activities_; }
-  const LongSlices& long_slices() const { return long_slices_; }
   const TraceNamings& namings() const { return namings_; }
   EventIssues& issues() { return issues_; }
 
@@ -118,9 +114,6 @@ class RecordBuilder {
                   ArgsValues& values, bool& merged);
   void ReadValues(const EventBatch& batch, const EventRecord& record);
   static bool IsWithoutTiming(const EventRecord& record, const LocalEventName& event_name);
-  Status NoteActivity(const EventRow& row);
-  Status NoteHostSlice(EventTable table, const HostCall& call, const EventRow& row,
-                       const ArgsValues& values);
   void NoteTime(const EventRecord& record, const LocalEventName& event_name);
 
   RowLots& rows_;
@@ -138,9 +131,6 @@ class RecordBuilder {
   int64_t next_row_;
   int64_t next_text_;
   bool has_origin_ = false;
-  HostSlices host_slices_;
-  GpuActivities gpu_activities_;
-  LongSlices long_slices_;
   TraceNamings namings_;
   TraceTimes times_;
   BuildSummary summary_;

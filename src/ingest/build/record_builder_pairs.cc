@@ -49,11 +49,9 @@ Status RecordBuilder::End(uint64_t key, int64_t event_name, const EventRecord& r
   bool merged = true;
   ArgsValues values = open->values.Values();
   if (args_text.id != 0) TRACEDB_TRY(MergeEnd(*open, args_text, slice, values, merged));
-  if (open->table != EventTable::kGpuSlice) {
-    EventRow as_begun = slice;  // the args of both, merged, differ from pair to pair
-    as_begun.args_text = open->args_text;
-    TRACEDB_TRY(NoteHostSlice(open->table, open->host_call, as_begun, values));
-  }
+  slice.host_call = open->host_call;
+  // The args of both, merged, differ from pair to pair.
+  if (slice.args_text != open->args_text) slice.begin_args = open->args_text;
   TRACEDB_TRY(rows_.Event(open->table, slice, values));
   if (merged) return Done{};
   row.id = next_row_++;  // its args found no place in the slice: it stays as an event of its own

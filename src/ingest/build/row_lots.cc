@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <bit>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -15,15 +16,26 @@ constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory
 
 }  // namespace
 
-RowLots::RowLots(TableWriter& writer, bool on_thread)
-    : writer_(writer), on_thread_(on_thread), empty_(kLots), full_(kLots) {
-  for (size_t i = 1; on_thread_ && i < kLots; ++i) static_cast<void>(empty_.Push(Lot()));
+RowLots::Lot RowLots::Lot::WithRoom() {
+  Lot lot;
+  lot.rows = std::make_unique_for_overwrite<Row[]>(kLotRows);
+  lot.values = std::make_unique_for_overwrite<int64_t[]>(kLotValues + kRowValues);
+  return lot;
 }
 
-RowLots::~RowLots() {
-  empty_.Close();
-  full_.Close();
+RowLots::RowLots(GatheredSlices& gathered, TableWriter& writer, bool on_threads)
+    : gathered_(gathered),
+      writer_(writer),
+      on_threads_(on_threads),
+      empty_(kLots),
+      full_(kLots),
+      to_write_(kLots) {
+  if (!on_threads_) return;
+  lot_ = Lot::WithRoom();
+  for (size_t i = 1; i < kLots; ++i) static_cast<void>(empty_.Push(Lot::WithRoom()));
 }
+
+RowLots::~RowLots() { CloseAll(); }
 
 Status RowLots::EventName(int64_t id, std::string_view name,
                           std::optional<std::string_view> category, bool communication) {
@@ -46,19 +58,33 @@ Status RowLots::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
 
 Status RowLots::AddText(TextTable table, int64_t id, std::span<const uint8_t> record,
                         bool is_memory_name) {
-  if (!on_thread_ || record.size() > kLotBytes) {
+  if (!on_threads_ || record.size() > kLotBytes) {
     TRACEDB_TRY(WaitUntilWritten());
     if (is_memory_name) writer_.MemoryName(id);
     return writer_.Text(table, id, record);
   }
-  Row row{};
+  Row& row = lot_.rows[lot_.row_count++];
+  row = {};
   row.id = id;
   row.dur = static_cast<int64_t>(record.size());
   row.at = static_cast<uint32_t>(PutBytes(lot_, record.data(), record.size()));
   row.table = static_cast<uint8_t>(kEventTables + static_cast<int>(table));
   row.marks = is_memory_name ? kIsMemoryName : 0;
-  lot_.rows.push_back(row);
   return GiveIfFull();
+}
+
+// No kind: 0.
+uint8_t RowLots::PackedCall(const HostCall& call) {
+  const int kind = call.kind.has_value() ? static_cast<int>(*call.kind) + 1 : 0;
+  return static_cast<uint8_t>(kind | (call.waits ? 8 : 0) | static_cast<int>(call.graph_call) << 4);
+}
+
+HostCall RowLots::CallOf(uint8_t packed) {
+  HostCall call;
+  if ((packed & 7) != 0) call.kind = static_cast<HostKind>((packed & 7) - 1);
+  call.waits = (packed & 8) != 0;
+  call.graph_call = static_cast<GraphCall>(packed >> 4);
+  return call;
 }
 
 Status RowLots::AddEvent(EventTable table, const EventRow& event, const ArgsValues& values) {
@@ -68,9 +94,10 @@ Status RowLots::AddEvent(EventTable table, const EventRow& event, const ArgsValu
   }
   if (text_bytes > kLotBytes) {
     TRACEDB_TRY(WaitUntilWritten());
+    TRACEDB_TRY(gathered_.Add(table, event, values));
     return writer_.Event(table, event, values);
   }
-  Row row;
+  Row& row = lot_.rows[lot_.row_count++];
   row.id = event.id;
   row.track = event.track;
   row.event_name = event.event_name;
@@ -79,23 +106,27 @@ Status RowLots::AddEvent(EventTable table, const EventRow& event, const ArgsValu
   row.args_text = event.args_text;
   row.mask = values.mask;
   row.text_mask = values.text_mask;
-  row.at = static_cast<uint32_t>(lot_.values.size());
+  row.at = static_cast<uint32_t>(lot_.value_count);
   row.table = static_cast<uint8_t>(table);
   row.phase = event.phase;
-  row.gpu_kind = event.gpu_kind;
+  row.what = table == EventTable::kGpuSlice ? static_cast<uint8_t>(event.gpu_kind)
+                                            : PackedCall(event.host_call);
   row.marks = static_cast<uint8_t>((event.ts.has_value() ? kHasTs : 0) |
-                                   (event.dur.has_value() ? kHasDur : 0));
+                                   (event.dur.has_value() ? kHasDur : 0) |
+                                   (event.begin_args.has_value() ? kHasBeginArgs : 0));
+  int64_t* next = &lot_.values[lot_.value_count];
   for (uint32_t left = values.mask; left != 0; left &= left - 1) {
     const auto column = static_cast<size_t>(std::countr_zero(left));
     if ((values.text_mask >> column & 1) == 0) {
-      lot_.values.push_back(values.ints[column]);
+      *next++ = values.ints[column];
       continue;
     }
     const std::string_view text = values.texts[column];
     const size_t at = PutBytes(lot_, text.data(), text.size());
-    lot_.values.push_back(static_cast<int64_t>(at << 32 | text.size()));
+    *next++ = static_cast<int64_t>(at << 32 | text.size());
   }
-  lot_.rows.push_back(row);
+  if (event.begin_args.has_value()) *next++ = *event.begin_args;
+  lot_.value_count = static_cast<size_t>(next - lot_.values.get());
   return GiveIfFull();
 }
 
@@ -107,18 +138,16 @@ size_t RowLots::PutBytes(Lot& lot, const void* bytes, size_t count) {
 }
 
 Status RowLots::GiveIfFull() {
-  const bool is_full = lot_.rows.size() >= kLotRows || lot_.values.size() >= kLotValues ||
+  const bool is_full = lot_.row_count >= kLotRows || lot_.value_count >= kLotValues ||
                        lot_.bytes.size() >= kLotBytes;
   return is_full ? Give() : Status(Done{});
 }
 
 Status RowLots::Give() {
-  if (!thread_.joinable()) {
-    TRACEDB_TRY(written_);
-    try {
-      thread_ = std::jthread([this] { WriteAll(); });
-    } catch (const std::system_error&) {  // no more threads are to be had: it goes without
-      on_thread_ = false;
+  if (!writing_.joinable()) {
+    TRACEDB_TRY(Ended());
+    if (!StartThreads()) {
+      on_threads_ = false;
       return WriteLast();
     }
   }
@@ -128,60 +157,139 @@ Status RowLots::Give() {
   return Done{};
 }
 
+// Both or none; false when no more threads are to be had.
+bool RowLots::StartThreads() {
+  try {
+    writing_ = std::jthread([this] { WriteAll(); });
+    gatherer_ = std::jthread([this] { GatherAll(); });
+    return true;
+  } catch (const std::system_error&) {
+    to_write_.Close();
+    if (writing_.joinable()) writing_.join();
+    return false;
+  }
+}
+
+void RowLots::CloseAll() {
+  empty_.Close();
+  full_.Close();
+  to_write_.Close();
+}
+
+void RowLots::GatherAll() {
+  pthread_setname_np(pthread_self(), "trace-gather");
+  have_gathered_ = RunCaught([this]() -> Status {
+    while (auto lot = full_.Pop()) {
+      TRACEDB_TRY(Gather(*lot));
+      if (!to_write_.Push(std::move(*lot))) break;
+    }
+    return Done{};
+  });
+  if (!have_gathered_.ok()) CloseAll();
+  to_write_.Close();
+}
+
 void RowLots::WriteAll() {
   pthread_setname_np(pthread_self(), "trace-write");
   written_ = RunCaught([this]() -> Status {
-    while (auto lot = full_.Pop()) {
+    while (auto lot = to_write_.Pop()) {
       TRACEDB_TRY(Write(*lot));
       lot->Clear();
       static_cast<void>(empty_.Push(std::move(*lot)));
     }
     return Done{};
   });
-  full_.Close();
+  if (!written_.ok()) CloseAll();
   empty_.Close();
 }
 
-// The writer is ours when all lots have come back.
+// All is ours when all lots have come back.
 Status RowLots::WaitUntilWritten() {
-  if (!on_thread_) return Done{};
-  if (thread_.joinable()) {
-    TRACEDB_TRY(Give());
-    std::vector<Lot> back;
-    while (back.size() + 1 < kLots) {
-      auto lot = empty_.Pop();
-      if (!lot.has_value()) return Ended();
-      back.push_back(std::move(*lot));
-    }
-    for (Lot& lot : back) static_cast<void>(empty_.Push(std::move(lot)));
-    return Done{};
+  if (!on_threads_) return Done{};
+  if (!writing_.joinable()) return WriteLast();
+  TRACEDB_TRY(Give());
+  std::vector<Lot> back;
+  while (back.size() + 1 < kLots) {
+    auto lot = empty_.Pop();
+    if (!lot.has_value()) return Ended();
+    back.push_back(std::move(*lot));
   }
-  return WriteLast();
+  for (Lot& lot : back) static_cast<void>(empty_.Push(std::move(lot)));
+  return Done{};
 }
 
 Status RowLots::Finish() {
   full_.Close();
-  if (thread_.joinable()) TRACEDB_TRY(Ended());
+  TRACEDB_TRY(Ended());
   return WriteLast();
 }
 
-// Why the thread has ended.
+// Waits for the threads, and says why they have ended.
 Status RowLots::Ended() {
-  thread_.join();
+  if (gatherer_.joinable()) gatherer_.join();
+  if (writing_.joinable()) writing_.join();
+  TRACEDB_TRY(have_gathered_);
   return written_;
 }
 
-// The lot that was not given; there is no thread.
+// The lot that was not given; there are no threads.
 Status RowLots::WriteLast() {
-  TRACEDB_TRY(written_);
+  TRACEDB_TRY(Ended());
+  TRACEDB_TRY(Gather(lot_));
   TRACEDB_TRY(Write(lot_));
   lot_.Clear();
   return Done{};
 }
 
+void RowLots::Unpack(const Lot& lot, const Row& row, EventRow& event, ArgsValues& values) {
+  const std::string_view bytes(lot.bytes.data(), lot.bytes.size());
+  const auto table = static_cast<EventTable>(row.table);
+  event = {};
+  event.id = row.id;
+  event.track = row.track;
+  event.event_name = row.event_name;
+  if ((row.marks & kHasTs) != 0) event.ts = row.ts;
+  if ((row.marks & kHasDur) != 0) event.dur = row.dur;
+  event.phase = row.phase;
+  event.args_text = row.args_text;
+  if (table == EventTable::kGpuSlice) {
+    event.gpu_kind = static_cast<GpuKind>(row.what);
+  } else {
+    event.host_call = CallOf(row.what);
+  }
+  values.mask = row.mask;
+  values.text_mask = row.text_mask;
+  const int64_t* next = &lot.values[row.at];
+  for (uint32_t left = row.mask; left != 0; left &= left - 1) {
+    const auto column = static_cast<size_t>(std::countr_zero(left));
+    const int64_t value = *next++;
+    if ((row.text_mask >> column & 1) == 0) {
+      values.ints[column] = value;
+    } else {
+      const auto place = static_cast<uint64_t>(value);
+      values.texts[column] = bytes.substr(place >> 32, place & 0xffffffff);
+    }
+  }
+  if ((row.marks & kHasBeginArgs) != 0) event.begin_args = *next;
+}
+
+Status RowLots::Gather(const Lot& lot) {
+  EventRow event;
+  ArgsValues values;
+  for (const Row& row : std::span(lot.rows.get(), lot.row_count)) {
+    const auto table = static_cast<EventTable>(row.table);
+    if (row.table >= kEventTables || !IsSliceTable(table)) continue;
+    Unpack(lot, row, event, values);
+    TRACEDB_TRY(gathered_.Add(table, event, values));
+  }
+  return Done{};
+}
+
 Status RowLots::Write(const Lot& lot) {
   const std::string_view bytes(lot.bytes.data(), lot.bytes.size());
-  for (const Row& row : lot.rows) {
+  EventRow event;
+  ArgsValues values;
+  for (const Row& row : std::span(lot.rows.get(), lot.row_count)) {
     if (row.table >= kEventTables) {
       if ((row.marks & kIsMemoryName) != 0) writer_.MemoryName(row.id);
       const std::string_view record = bytes.substr(row.at, static_cast<size_t>(row.dur));
@@ -189,29 +297,8 @@ Status RowLots::Write(const Lot& lot) {
                                {reinterpret_cast<const uint8_t*>(record.data()), record.size()}));
       continue;
     }
-    EventRow event;
-    event.id = row.id;
-    event.track = row.track;
-    event.event_name = row.event_name;
-    if ((row.marks & kHasTs) != 0) event.ts = row.ts;
-    if ((row.marks & kHasDur) != 0) event.dur = row.dur;
-    event.phase = row.phase;
-    event.args_text = row.args_text;
-    event.gpu_kind = row.gpu_kind;
-    values_.mask = row.mask;
-    values_.text_mask = row.text_mask;
-    size_t at = row.at;
-    for (uint32_t left = row.mask; left != 0; left &= left - 1) {
-      const auto column = static_cast<size_t>(std::countr_zero(left));
-      const int64_t value = lot.values[at++];
-      if ((row.text_mask >> column & 1) == 0) {
-        values_.ints[column] = value;
-      } else {
-        const auto place = static_cast<uint64_t>(value);
-        values_.texts[column] = bytes.substr(place >> 32, place & 0xffffffff);
-      }
-    }
-    TRACEDB_TRY(writer_.Event(static_cast<EventTable>(row.table), event, values_));
+    Unpack(lot, row, event, values);
+    TRACEDB_TRY(writer_.Event(static_cast<EventTable>(row.table), event, values));
   }
   return Done{};
 }

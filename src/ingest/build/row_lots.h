@@ -1,10 +1,11 @@
-// Rows on their way from the record builder to the table writer: straight there, or in lots to a
-// thread that writes them, where cores are to spare. Either way the writer gets them in their
-// order.
+// Rows on their way from the record builder to what is gathered of them and to the table writer:
+// straight there, or in lots, which one thread gathers from and the next one writes, where cores
+// are to spare. Either way both get them in their order.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "ingest/build/args_text.h"
+#include "ingest/build/gathered_slices.h"
 #include "ingest/build/table_writer.h"
 #include "ingest/build/text_records.h"
 #include "tracedb/base/bounded_queue.h"
@@ -23,15 +25,17 @@ namespace tracedb {
 
 class RowLots {
  public:
-  // `writer` is the thread's, where there is one, until Finish has returned.
-  RowLots(TableWriter& writer, bool on_thread);
+  // `gathered` and `writer` are the threads', where there are any, until Finish has returned.
+  RowLots(GatheredSlices& gathered, TableWriter& writer, bool on_threads);
   ~RowLots();
   RowLots(const RowLots&) = delete;
   RowLots& operator=(const RowLots&) = delete;
 
   // As TableWriter has them; an error may be that of a row given before.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values) {
-    return on_thread_ ? AddEvent(table, row, values) : writer_.Event(table, row, values);
+    if (on_threads_) return AddEvent(table, row, values);
+    TRACEDB_TRY(gathered_.Add(table, row, values));
+    return writer_.Event(table, row, values);
   }
   Status EventName(int64_t id, std::string_view name, std::optional<std::string_view> category,
                    bool communication);
@@ -39,7 +43,7 @@ class RowLots {
   Status ArgsTextRow(int64_t id, const ArgsText& args_text);
   Status Step(int64_t id, int64_t track, int64_t step, int64_t ts, std::optional<int64_t> dur);
 
-  // Waits until the writer has had all rows.
+  // Waits until all rows have been gathered from and written.
   Status Finish();
 
  private:
@@ -56,49 +60,68 @@ class RowLots {
     uint32_t at;         // in Lot::values; of a text's row: in Lot::bytes
     uint8_t table;       // after the event tables: those of texts
     char phase;
-    GpuKind gpu_kind;
+    uint8_t what;  // a GPU activity: its kind; else what is called, as PackedCall has it
     uint8_t marks;
   };
   static_assert(sizeof(Row) == 64);
-  enum Mark : uint8_t { kHasTs = 1, kHasDur = 2, kIsMemoryName = 4 };
-  struct Lot {
-    std::vector<Row> rows;
-    std::vector<int64_t> values;
-    std::vector<char> bytes;
-
-    void Clear() {
-      rows.clear();
-      values.clear();
-      bytes.clear();
-    }
+  enum Mark : uint8_t {
+    kHasTs = 1,
+    kHasDur = 2,
+    kIsMemoryName = 4,
+    kHasBeginArgs = 8,  // which come after its values
   };
   // To wake a thread costs as much as to write a hundred rows, on virtual machines.
-  static constexpr size_t kLots = 4;
+  static constexpr size_t kLots = 6;
   static constexpr size_t kLotRows = 4096;
   static constexpr size_t kLotValues = 8192;
   static constexpr size_t kLotBytes = size_t{64} << 10;
+  static constexpr size_t kRowValues = kArgsColumns + 1;  // at most; the last may be begin_args
+  // Room that no row has been put into yet has no memory.
+  struct Lot {
+    std::unique_ptr<Row[]> rows;
+    std::unique_ptr<int64_t[]> values;
+    std::vector<char> bytes;
+    size_t row_count = 0;
+    size_t value_count = 0;
+
+    static Lot WithRoom();
+    void Clear() {
+      bytes.clear();
+      row_count = value_count = 0;
+    }
+  };
 
   Status AddEvent(EventTable table, const EventRow& row, const ArgsValues& values);
   Status AddText(TextTable table, int64_t id, std::span<const uint8_t> record, bool is_memory_name);
   Status WaitUntilWritten();
   Status GiveIfFull();
   Status Give();
+  bool StartThreads();
   Status Ended();
   Status WriteLast();
+  void GatherAll();
   void WriteAll();
+  void CloseAll();
+  Status Gather(const Lot& lot);
   Status Write(const Lot& lot);
+  static uint8_t PackedCall(const HostCall& call);
+  static HostCall CallOf(uint8_t packed);
+  static void Unpack(const Lot& lot, const Row& row, EventRow& event, ArgsValues& values);
   static size_t PutBytes(Lot& lot, const void* bytes, size_t count);
 
+  GatheredSlices& gathered_;
   TableWriter& writer_;
-  bool on_thread_;
+  bool on_threads_;
   TextRecords records_;
-  Lot lot_;            // the one that is being filled
-  ArgsValues values_;  // of the row that is being written, by the thread
+  Lot lot_;  // the one that is being filled
   // Lots go round.
   BoundedQueue<Lot> empty_;
   BoundedQueue<Lot> full_;
-  Status written_ = Done{};  // by the thread, once it has ended
-  std::jthread thread_;
+  BoundedQueue<Lot> to_write_;
+  Status have_gathered_ = Done{};  // by the threads, once they have ended
+  Status written_ = Done{};
+  std::jthread gatherer_;
+  std::jthread writing_;
 };
 
 }  // namespace tracedb

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "ingest/build/memory_pieces.h"
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/base/result.h"
+#include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
 #include "tracedb/schema/args_columns.h"
@@ -33,12 +35,15 @@ struct EventRow {
   char phase = 'X';                      // tables other than slices
   int64_t args_text = 0;                 // 0: none
   GpuKind gpu_kind = GpuKind::kCompute;  // gpu_slice only
+  // What is gathered of it, and not written: of a host's slice.
+  HostCall host_call;
+  std::optional<int64_t> begin_args;  // where its args are those of its begin and its end, merged
 };
 
 // Tables with a row for each text, and that of steps.
 enum class TextTable : uint8_t { kEventName, kTrack, kArgsText, kStep, kCount };
 
-class TableWriter {
+class alignas(kApartBytes) TableWriter {
  public:
   // Puts an empty schema into `path`, which must be an empty file. `on_thread`: pages are written
   // beside whoever gives rows.

@@ -88,12 +88,14 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   parallelism_rules_ = place.parallelism_rules;
   const bool on_threads = options_.limits.write_bytes_max > 0;
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id, on_threads));
-  RowLots rows(*writer, on_threads);
-  builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args, FolderOf(rows_file));
+  gathered_.emplace(options_.limits, FolderOf(rows_file));
+  RowLots rows(*gathered_, *writer, on_threads);
+  builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args);
   TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
   read_ = std::move(read);
   TRACEDB_TRY(builder_->Finish());
   TRACEDB_TRY(rows.Finish());
+  TRACEDB_TRY(gathered_->Finish());
   TRACEDB_TRY(writer->FinishPages());
   built_ = builder_->summary();
   issues_ = builder_->issues();
@@ -322,7 +324,8 @@ Status TraceReading::AddViews(SqliteDb& db) {
 Status TraceReading::Derive(const fs::path& rows_file, bool with_views) {
   Stopwatch watch;
   TRACEDB_TRY(StoreDerived(rows_file, with_views));
-  builder_.reset();  // with all that was gathered: its turn may be long in coming
+  builder_.reset();  // and all that was gathered: its turn may be long in coming
+  gathered_.reset();
   GiveFreedMemoryBack(options_.limits.memory_bytes);
   is_derived_ = true;
   derive_seconds_ = watch.Lap();
@@ -339,9 +342,9 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
                             rank_.rank,
                             base,
                             header_.base_time_ns.value_or(0),
-                            builder_->gpu_activities(),
-                            builder_->long_slices(),
-                            builder_->host_slices(),
+                            gathered_->gpu_activities(),
+                            gathered_->long_slices(),
+                            gathered_->host_slices(),
                             parallelism,
                             first_.path,
                             first_.row,

@@ -72,6 +72,7 @@ class TraceReading {
   FirstIds first_;
   std::optional<KindRules> rules_;
   ParallelismRules parallelism_rules_;
+  std::optional<GatheredSlices> gathered_;
   std::optional<RecordBuilder> builder_;
   BuildSummary built_;
   int64_t next_path_ = 1;
