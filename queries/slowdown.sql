@@ -61,7 +61,7 @@ variant AS MATERIALIZED (
     json_array(json_object('ideal', 'all', 'except_rank', t.rank))
   FROM job j JOIN traces t ON t.capture_id = j.capture_id
   WHERE unknown IS NULL AND ifnull(:part, 'rank') = 'rank'
-  ORDER BY 1
+  ORDER BY 1, 4  -- ranks in their order are replayed together
 ),
 replayed AS MATERIALIZED (
   SELECT v.capture_id, v.part, v.kind, v.rank, s.step, s.dur_ns

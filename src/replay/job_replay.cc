@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "replay/changes/change_reader.h"
 #include "replay/changes/replay_changes.h"
 #include "replay/graph/edge_times.h"
 #include "replay/graph/host_owners.h"
@@ -10,6 +11,7 @@
 #include "replay/graph/replay_graph.h"
 #include "replay/graph/stop_watch.h"
 #include "replay/graph/summary_rows.h"
+#include "replay/ideal_ranks.h"
 #include "replay/path_owners.h"
 #include "replay/replay_steps.h"
 
@@ -91,6 +93,7 @@ JobReplay::JobReplay(std::unique_ptr<ReplayGraph> graph, std::unique_ptr<HostOwn
       owners_(std::move(owners)),
       peers_(std::make_unique<PeersOfGraph>(*graph_)),
       steps_(std::make_unique<StepNodes>(*graph_)),
+      ideal_ranks_(std::make_unique<IdealRanks>(*graph_, *steps_, peers_->ideal)),
       weights_(std::make_unique<EdgeTimes>()) {}
 JobReplay::~JobReplay() = default;
 JobReplay::JobReplay(JobReplay&&) noexcept = default;
@@ -109,7 +112,7 @@ Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
   return JobReplay(std::move(graph), std::make_unique<HostOwners>(std::move(owners)));
 }
 
-Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {
+Status JobReplay::Replay(SqliteDb& db, const std::vector<Change>& changes) {
   TRACEDB_TRY(ChangeWeights(db, *graph_, *peers_, *owners_, changes, *weights_));
   StopWatch watch(db);
   graph_->Replay(*weights_, &watch, times_);
@@ -118,13 +121,17 @@ Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {
 
 Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_view changes) {
   TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
-  TRACEDB_TRY(Replay(db, changes));
+  TRACEDB_ASSIGN(read, ReadChanges(db, changes));
+  TRACEDB_ASSIGN(found, ideal_ranks_->Steps(db, read));
+  if (found.has_value()) return *std::move(found);
+  TRACEDB_TRY(Replay(db, read));
   return steps_->Steps(times_);
 }
 
 Result<CriticalPath> JobReplay::Path(SqliteDb& db, std::string_view changes, PathDetail detail) {
   TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
-  TRACEDB_TRY(Replay(db, changes));
+  TRACEDB_ASSIGN(read, ReadChanges(db, changes));
+  TRACEDB_TRY(Replay(db, read));
   // Of a gathered database few of the slices are known that a host was in.
   HostOwners* const owners = graph_->rows().is_of_summaries ? nullptr : owners_.get();
   return CriticalPath(std::make_unique<StepPaths>(*graph_, *steps_, std::exchange(*weights_, {}),

@@ -168,7 +168,7 @@ StepNodes::StepNodes(const ReplayGraph& graph) {
   }
 }
 
-std::vector<StepBounds> StepNodes::Bounds(const std::vector<int64_t>& times) const {
+std::vector<StepBounds> StepNodes::Bounds(NodeTimes times) const {
   std::vector<StepBounds> bounds(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i) bounds[i].step = steps_[i];
   const auto end_with = [&](StepBounds& here, uint32_t node) {
@@ -184,16 +184,17 @@ std::vector<StepBounds> StepNodes::Bounds(const std::vector<int64_t>& times) con
       end_with(here, mark.node);
     }
   }
-  if (!bounds.empty() || times.empty()) return bounds;
+  if (!bounds.empty() || times.size() == 0) return bounds;
   StepBounds all;
-  for (uint32_t node = 0; node < times.size(); ++node) end_with(all, node);
-  all.begin_ns = *std::min_element(times.begin(), times.end());
+  all.begin_ns = std::numeric_limits<int64_t>::max();
+  for (uint32_t node = 0; node < times.size(); ++node) {
+    end_with(all, node);
+    all.begin_ns = std::min(all.begin_ns, times[node]);
+  }
   return {all};
 }
 
-std::vector<ReplayedStep> StepNodes::Steps(const std::vector<int64_t>& times) const {
-  return StepsIn(Bounds(times));
-}
+std::vector<ReplayedStep> StepNodes::Steps(NodeTimes times) const { return StepsIn(Bounds(times)); }
 
 struct StepPaths::Ends {
   std::vector<ReplayedStep> steps;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <string>
@@ -78,8 +79,10 @@ SqliteDb Stored(const Case& given) {
 using Hold = std::tuple<int64_t, int64_t, size_t, int64_t>;  // end, slice, thread, start
 
 std::vector<Hold> FoundIn(SqliteDb& db, const Case& given, size_t holds_max = kAny) {
-  const auto last = static_cast<int64_t>(given.slices.size()) - 1;
-  const auto found = RecorderHolds(db, 0, last, given.threads, {}, holds_max);
+  CaptureTrace trace;
+  trace.last_row = static_cast<int64_t>(given.slices.size()) - 1;
+  trace.last_text = std::numeric_limits<int64_t>::max();
+  const auto found = RecorderHolds(db, trace, given.threads, {}, holds_max);
   EXPECT_TRUE(found.ok());
   std::vector<Hold> holds;
   for (const RecorderHold& hold : found.value()) {

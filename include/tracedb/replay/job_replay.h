@@ -55,8 +55,10 @@ struct PathPiece {
   int64_t moved_ns = 0;   // how much later than recorded
 };
 
+struct Change;
 class EdgeTimes;
 class HostOwners;
+class IdealRanks;
 struct PeersOfGraph;
 class ReplayGraph;
 class StepNodes;
@@ -104,11 +106,12 @@ class JobReplay {
 
  private:
   JobReplay(std::unique_ptr<ReplayGraph> graph, std::unique_ptr<HostOwners> owners);
-  Status Replay(SqliteDb& db, std::string_view changes);
+  Status Replay(SqliteDb& db, const std::vector<Change>& changes);
   std::unique_ptr<ReplayGraph> graph_;
   std::unique_ptr<HostOwners> owners_;
   std::unique_ptr<PeersOfGraph> peers_;
   std::unique_ptr<StepNodes> steps_;
+  std::unique_ptr<IdealRanks> ideal_ranks_;
   std::unique_ptr<EdgeTimes> weights_;  // of the last replay; a path takes them with it
   std::vector<int64_t> times_;          // of its nodes, as well
   std::unique_ptr<bool> is_busy_ = std::make_unique<bool>(false);

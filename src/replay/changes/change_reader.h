@@ -21,6 +21,7 @@ struct Change {
   std::optional<double> short_host, recorder;
   double factor = 0;
 
+  bool operator==(const Change&) const = default;
   bool names_slices() const { return !name.empty() || !like.empty() || !glob.empty(); }
 };
 

@@ -1,6 +1,7 @@
 #include "replay/changes/ideal_weights.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -258,6 +259,23 @@ Status IdealWeights::Apply(SqliteDb& db, const Change& change, EdgeTimes& weight
     if (weights[each.edge] != kNoEdge) weights.Set(each.edge, each.ideal_ns);
   }
   return Done{};
+}
+
+std::vector<LaneWeight> IdealWeights::Recorded(const std::map<int64_t, uint32_t>& lanes) const {
+  constexpr uint32_t kNoLane = std::numeric_limits<uint32_t>::max();
+  std::vector<uint32_t> lane_of;  // by trace
+  for (const JobTrace& trace : graph_.rows().traces) {
+    const auto lane = lanes.find(trace.rank);
+    lane_of.push_back(lane != lanes.end() ? lane->second : kNoLane);
+  }
+  std::vector<LaneWeight> recorded;
+  for (const Likened& each : likened_.value()) {
+    if (lane_of[each.trace] == kNoLane) continue;
+    const int64_t weight_ns = graph_.weights()[each.edge];
+    if (weight_ns == kNoEdge || weight_ns == each.ideal_ns) continue;
+    recorded.push_back({weight_ns, each.edge, lane_of[each.trace]});
+  }
+  return recorded;
 }
 
 }  // namespace tracedb

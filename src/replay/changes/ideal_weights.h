@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "replay/changes/change_reader.h"
 #include "replay/graph/replay_graph.h"
+#include "replay/graph/replay_lanes.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 
@@ -18,6 +20,10 @@ class IdealWeights {
 
   // `weights` become those of the peers where the change names them. They are found at first use.
   Status Apply(SqliteDb& db, const Change& change, EdgeTimes& weights);
+
+  // What edges that have peers weigh as recorded, of the ranks that have a lane, where it is not
+  // what their peers do. After Apply(); by edge.
+  std::vector<LaneWeight> Recorded(const std::map<int64_t, uint32_t>& lanes) const;
 
  private:
   struct Likened {
@@ -31,7 +37,7 @@ class IdealWeights {
   Result<std::vector<Likened>> Find(SqliteDb& db) const;
 
   const ReplayGraph& graph_;
-  std::optional<std::vector<Likened>> likened_;  // edges with peers; none: not found yet
+  std::optional<std::vector<Likened>> likened_;  // edges with peers, by edge; none: not found yet
 };
 
 }  // namespace tracedb

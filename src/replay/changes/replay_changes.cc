@@ -387,10 +387,9 @@ class Weights {
 }  // namespace
 
 Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers,
-                     HostOwners& owners, std::string_view changes, EdgeTimes& weights) {
-  TRACEDB_ASSIGN(read, ReadChanges(db, changes));
+                     HostOwners& owners, const std::vector<Change>& changes, EdgeTimes& weights) {
   Weights changed(db, graph, peers, owners, weights);
-  TRACEDB_TRY(changed.ApplyAll(read));
+  TRACEDB_TRY(changed.ApplyAll(changes));
   return changed.status();
 }
 

@@ -33,6 +33,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/changes/change_reader.h"
 #include "replay/changes/host_work.h"
 #include "replay/changes/ideal_weights.h"
 #include "replay/changes/own_work.h"
@@ -54,6 +55,6 @@ struct PeersOfGraph {
 // Sets `weights`, whose memory is used again, to those of the graph's edges with these changes;
 // kUsage where one is not understood.
 Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers,
-                     HostOwners& owners, std::string_view changes, EdgeTimes& weights);
+                     HostOwners& owners, const std::vector<Change>& changes, EdgeTimes& weights);
 
 }  // namespace tracedb

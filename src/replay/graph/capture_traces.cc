@@ -4,13 +4,14 @@ namespace tracedb {
 
 Result<std::vector<CaptureTrace>> TracesOfCapture(SqliteDb& db, int64_t capture_id) {
   std::vector<CaptureTrace> traces;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, rank, first_row, last_row FROM _trace "
-                                  "WHERE capture_id = ?1 ORDER BY trace_id"));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, rank, first_row, last_row, first_text, "
+                                  "last_text FROM _trace WHERE capture_id = ?1 ORDER BY trace_id"));
   TRACEDB_TRY(rows.Bind(1, capture_id));
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) return traces;
-    traces.push_back({rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3)});
+    traces.push_back(
+        {rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4), rows.Int(5)});
   }
 }
 

@@ -15,6 +15,8 @@ struct CaptureTrace {
   int64_t rank = 0;
   int64_t first_row = 0;  // ids of its slices, both among them
   int64_t last_row = 0;
+  int64_t first_text = 0;  // ids of its tracks and event names
+  int64_t last_text = 0;
 };
 
 // In the order of their ids.

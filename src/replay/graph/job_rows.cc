@@ -45,7 +45,7 @@ class JobReader {
     TRACEDB_ASSIGN(traces, TracesOfCapture(db_, capture_id));
     for (const CaptureTrace& trace : traces) {
       rows_.traces.push_back({trace.trace_id, trace.rank});
-      TRACEDB_TRY(ReadTrace(clocks.Of(trace.trace_id), trace.first_row, trace.last_row));
+      TRACEDB_TRY(ReadTrace(clocks.Of(trace.trace_id), trace));
     }
     rows_.activities.shrink_to_fit();
     rows_.calls.shrink_to_fit();
@@ -59,7 +59,9 @@ class JobReader {
     uint32_t number;  // of its stream or thread
   };
 
-  Status ReadTrace(const RankClock& clock, int64_t first, int64_t last) {
+  Status ReadTrace(const RankClock& clock, const CaptureTrace& trace) {
+    const int64_t first = trace.first_row;
+    const int64_t last = trace.last_row;
     clock_ = clock;
     tracks_.clear();
     processes_.clear();
@@ -79,7 +81,7 @@ class JobReader {
     NoteLaunchesElsewhere(activities_before);
     NoteFullQueues(calls_before);
     TRACEDB_TRY(ReadSteps(first, last));
-    return AddHolds(first, last, calls_before);
+    return AddHolds(trace, calls_before);
   }
 
   uint32_t Trace() const { return static_cast<uint32_t>(rows_.traces.size() - 1); }
@@ -241,7 +243,7 @@ class JobReader {
   }
 
   // Of the threads that have nodes, and not within calls that wait.
-  Status AddHolds(int64_t first, int64_t last, size_t calls_before) {
+  Status AddHolds(const CaptureTrace& trace, size_t calls_before) {
     std::map<uint32_t, int64_t> last_end_ns;  // of a hold, by thread
     for (size_t i = calls_before; i < rows_.calls.size(); ++i) {
       if (rows_.calls[i].kind == CallKind::kStreamWait) continue;
@@ -252,7 +254,7 @@ class JobReader {
       const JobThread& here = rows_.threads[thread];
       threads.push_back({here.track_id, tracks_.at(here.track_id).base_ns, here.process});
     }
-    TRACEDB_ASSIGN(holds, RecorderHolds(db_, first, last, threads, impossible_, rows_max_));
+    TRACEDB_ASSIGN(holds, RecorderHolds(db_, trace, threads, impossible_, rows_max_));
     if (holds.empty()) return Done{};
     TRACEDB_TRY(CheckSize(holds.size()));
     const OpenWaits waits(std::span(rows_.calls).subspan(calls_before));

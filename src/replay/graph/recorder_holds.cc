@@ -23,8 +23,9 @@ constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
 
 // Other names are what the driver takes without a profiler too.
 constexpr const char* kNamesSql =
-    "SELECT id FROM _event_name WHERE category = 'overhead' AND name IN ('Activity Buffer "
-    "Request', 'Buffer Flush', 'Instrumentation', 'Resource', 'UVM Activity Init')";
+    "SELECT id FROM _event_name WHERE id BETWEEN ?1 AND ?2 AND category = 'overhead' AND name IN "
+    "('Activity Buffer Request', 'Buffer Flush', 'Instrumentation', 'Resource', 'UVM Activity "
+    "Init')";
 
 struct Overhead {
   int64_t end_ns;
@@ -59,15 +60,9 @@ using Place = std::tuple<size_t, uint32_t, size_t, int64_t>;  // overhead, proce
 
 class HoldFinder {
  public:
-  HoldFinder(SqliteDb& db, int64_t first_row, int64_t last_row,
-             const std::vector<HostThread>& threads, const std::unordered_set<int64_t>& impossible,
-             size_t holds_max)
-      : db_(db),
-        first_(first_row),
-        last_(last_row),
-        threads_(threads),
-        impossible_(impossible),
-        holds_max_(holds_max) {}
+  HoldFinder(SqliteDb& db, const CaptureTrace& trace, const std::vector<HostThread>& threads,
+             const std::unordered_set<int64_t>& impossible, size_t holds_max)
+      : db_(db), trace_(trace), threads_(threads), impossible_(impossible), holds_max_(holds_max) {}
 
   Result<std::vector<RecorderHold>> Find() {
     if (threads_.empty()) return std::vector<RecorderHold>{};
@@ -81,20 +76,21 @@ class HoldFinder {
   Status ReadOverheads() {
     std::string names;
     TRACEDB_ASSIGN(name, db_.Prepare(kNamesSql));
+    TRACEDB_TRY(name.Bind(1, trace_.first_text));
+    TRACEDB_TRY(name.Bind(2, trace_.last_text));
     for (;;) {
       TRACEDB_ASSIGN(any, name.Step());
       if (!any) break;
       names += (names.empty() ? "" : ",") + std::to_string(name.Int(0));
     }
     if (names.empty()) return Done{};
-    TRACEDB_ASSIGN(rows,
-                   db_.Prepare("SELECT s.id, s.ts + t.base_ns, s.dur FROM _cpu_slice s "
-                               "INDEXED BY _cpu_slice_long JOIN _track t ON t.id = s.track "
-                               "WHERE s.dur >= " +
-                               std::to_string(kLongSliceNs) +
-                               " AND s.id BETWEEN ?1 AND ?2 AND s.event_name IN (" + names + ")"));
-    TRACEDB_TRY(rows.Bind(1, first_));
-    TRACEDB_TRY(rows.Bind(2, last_));
+    TRACEDB_ASSIGN(
+        rows, db_.Prepare("SELECT s.id, s.ts + t.base_ns, s.dur FROM _track t "
+                          "CROSS JOIN _cpu_slice s INDEXED BY _cpu_slice_long "
+                          "ON s.track = t.id WHERE t.id BETWEEN ?1 AND ?2 AND s.dur >= " +
+                          std::to_string(kLongSliceNs) + " AND s.event_name IN (" + names + ")"));
+    TRACEDB_TRY(rows.Bind(1, trace_.first_text));
+    TRACEDB_TRY(rows.Bind(2, trace_.last_text));
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
       if (!any) break;
@@ -117,11 +113,13 @@ class HoldFinder {
                             " WHERE id BETWEEN ?1 AND ?2 AND dur >= 0"));
       slices_.push_back(std::move(rows));
     }
-    const auto parts = ReadRowTimes(db_, first_, last_);
+    const auto parts = ReadRowTimes(db_, trace_.first_row, trace_.last_row);
     const int64_t base_ns = threads_.front().base_ns;
     const bool has_one_base = std::all_of(threads_.begin(), threads_.end(),
                                           [&](const auto& t) { return t.base_ns == base_ns; });
-    if (!has_one_base || !parts.ok() || parts.value().empty()) return ReadRows(first_, last_);
+    if (!has_one_base || !parts.ok() || parts.value().empty()) {
+      return ReadRows(trace_.first_row, trace_.last_row);
+    }
     return ReadParts(parts.value(), base_ns);
   }
 
@@ -130,7 +128,7 @@ class HoldFinder {
   Status ReadParts(const std::vector<RowTimes>& parts, int64_t base_ns) {
     std::set<uint32_t> processes;
     for (const HostThread& thread : threads_) processes.insert(thread.process);
-    if (processes.size() > kProcessesMax) return ReadRows(first_, last_);
+    if (processes.size() > kProcessesMax) return ReadRows(trace_.first_row, trace_.last_row);
     std::vector<Part> between;
     for (const RowTimes& part : parts) {
       if (part.start > part.end) continue;  // metadata
@@ -249,7 +247,7 @@ class HoldFinder {
   }
 
   SqliteDb& db_;
-  const int64_t first_, last_;
+  const CaptureTrace& trace_;
   const std::vector<HostThread>& threads_;
   const std::unordered_set<int64_t>& impossible_;
   const size_t holds_max_;
@@ -264,11 +262,11 @@ class HoldFinder {
 
 }  // namespace
 
-Result<std::vector<RecorderHold>> RecorderHolds(SqliteDb& db, int64_t first_row, int64_t last_row,
+Result<std::vector<RecorderHold>> RecorderHolds(SqliteDb& db, const CaptureTrace& trace,
                                                 const std::vector<HostThread>& threads,
                                                 const std::unordered_set<int64_t>& impossible,
                                                 size_t holds_max) {
-  return HoldFinder(db, first_row, last_row, threads, impossible, holds_max).Find();
+  return HoldFinder(db, trace, threads, impossible, holds_max).Find();
 }
 
 }  // namespace tracedb

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "replay/graph/capture_traces.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -23,8 +24,8 @@ struct RecorderHold {
   Interval range;    // on the trace's own clock
 };
 
-// In the trace with these rows; by end, then slice_id. Of more than `holds_max` only one more.
-Result<std::vector<RecorderHold>> RecorderHolds(SqliteDb& db, int64_t first_row, int64_t last_row,
+// In the trace; by end, then slice_id. Of more than `holds_max` only one more.
+Result<std::vector<RecorderHold>> RecorderHolds(SqliteDb& db, const CaptureTrace& trace,
                                                 const std::vector<HostThread>& threads,
                                                 const std::unordered_set<int64_t>& impossible,
                                                 size_t holds_max);

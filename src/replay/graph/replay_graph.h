@@ -79,6 +79,8 @@ class ReplayGraph {
   uint32_t from(uint32_t edge) const { return from_[edge]; }
   EdgeKind kind(uint32_t edge) const { return kinds_[edge]; }
   const EdgeTimes& weights() const { return weights_; }
+  // By node: what starts later than it could.
+  const std::vector<std::pair<uint32_t, int64_t>>& lags() const { return lags_; }
 
   // How long before a node of a host its host may have worked on an edge that leads there: since
   // the node before, or since there was room in the queue that this one had found full.
@@ -103,8 +105,8 @@ class ReplayGraph {
   std::vector<uint32_t> from_;
   std::vector<EdgeKind> kinds_;
   EdgeTimes weights_;
-  std::vector<std::pair<uint32_t, int64_t>> lags_;  // by node: what starts later than it could
-  std::vector<uint32_t> finishes_;                  // nodes, by activity
+  std::vector<std::pair<uint32_t, int64_t>> lags_;
+  std::vector<uint32_t> finishes_;  // nodes, by activity
 };
 
 }  // namespace tracedb
