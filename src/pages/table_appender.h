@@ -14,6 +14,7 @@
 #include <deque>
 #include <span>
 
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/base/result.h"
 #include "tracedb/pages/btree_page.h"
 #include "tracedb/pages/page_bytes.h"
@@ -23,7 +24,7 @@ namespace tracedb {
 
 // Not thread safe; several appenders may take turns on one file, one for a table. Holds one page
 // a level of the tree.
-class TableAppender {
+class alignas(kApartBytes) TableAppender {
  public:
   // `root_page` is what sqlite_schema says (rootpage); the table must be empty. `file` must
   // outlive the appender.

@@ -98,21 +98,21 @@ class PackedRows {
    public:
     explicit Cursor(const PackedRows& rows) : rows_(&rows) {}
 
-    // False after the last one, and when reading failed: status() tells.
+    // `row` is the one that it was before. False after the last one, and when reading failed:
+    // status() tells.
     bool Next(Row& row) {
       while (left_ == 0) {
         if (!NextBlock()) return false;
+        row = {};
       }
-      at_ = DecodeRow(at_, columns_);
+      at_ = DecodeRow(at_, row);
       --left_;
-      row = std::bit_cast<Row>(columns_);
       return true;
     }
     const Status& status() const { return status_; }
 
    private:
     bool NextBlock() {
-      columns_ = {};
       if (next_ < rows_->blocks_.size()) {
         const Block& block = rows_->blocks_[next_];
         at_ = block.bytes.get();
@@ -138,7 +138,6 @@ class PackedRows {
     const uint8_t* at_ = nullptr;
     size_t left_ = 0;  // rows of the block at hand
     size_t next_ = 0;  // block
-    Columns columns_{};
     Status status_ = Done{};
   };
 
@@ -188,8 +187,10 @@ class PackedRows {
     return out;
   }
 
-  // `row` is the one before.
-  static const uint8_t* DecodeRow(const uint8_t* in, Columns& row) {
+  // `row` is the one before. Its columns are read and written one by one: copies of several at once
+  // would have to wait for each.
+  static const uint8_t* DecodeRow(const uint8_t* in, Row& row) {
+    auto* const columns = reinterpret_cast<std::byte*>(&row);
     static constexpr std::array<uint64_t, 16> kMasks = [] {
       std::array<uint64_t, 16> masks{};
       for (size_t i = 1; i < masks.size(); ++i)
@@ -197,16 +198,19 @@ class PackedRows {
       return masks;
     }();
     for (size_t first = 0; first < kColumns; first += kGroup) {
-      uint64_t control = 0;
-      std::memcpy(&control, in, ControlBytes(first));
+      // Eight bytes at once, as more are not read past the row than for a difference: a word that
+      // is put together from parts waits for each of them.
+      uint64_t control;
+      std::memcpy(&control, in, 8);
       in += ControlBytes(first);
       for (size_t i = first; i < std::min(kColumns, first + kGroup); ++i, control >>= 4) {
-        uint64_t bits;
+        uint64_t bits, column;
         std::memcpy(&bits, in, 8);
+        std::memcpy(&column, columns + i * 8, 8);
         bits &= kMasks[control & 15];
         in += control & 15;
-        const uint64_t difference = bits >> 1 ^ (0 - (bits & 1));
-        row[i] = static_cast<int64_t>(static_cast<uint64_t>(row[i]) + difference);
+        column += bits >> 1 ^ (0 - (bits & 1));
+        std::memcpy(columns + i * 8, &column, 8);
       }
     }
     return in;
@@ -218,12 +222,12 @@ class PackedRows {
   // Rows `first` to `end` - 1 of a block.
   template <typename Take>
   static void Decode(const uint8_t* in, size_t first, size_t end, Take& take) {
-    Columns columns{};
-    size_t row = 0;
-    for (; row < std::min(first, end); ++row) in = DecodeRow(in, columns);
-    for (; row < end; ++row) {
-      in = DecodeRow(in, columns);
-      take(std::bit_cast<Row>(columns));
+    Row row{};
+    size_t at = 0;
+    for (; at < std::min(first, end); ++at) in = DecodeRow(in, row);
+    for (; at < end; ++at) {
+      in = DecodeRow(in, row);
+      take(std::as_const(row));
     }
   }
 

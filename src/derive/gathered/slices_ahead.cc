@@ -7,7 +7,7 @@
 namespace tracedb {
 
 SlicesAhead::SlicesAhead(const HostSlices& slices, bool in_stages)
-    : reader_(slices),
+    : slices_(slices),
       has_thread_(slices.count() > kFew),
       empty_(kLotsInStages),
       full_(kLotsInStages) {
@@ -25,28 +25,31 @@ SlicesAhead::~SlicesAhead() {
   full_.Close();
 }
 
-void SlicesAhead::ReadLot(Lot& lot) {
+void SlicesAhead::ReadLot(HostSlices::Reader& reader, Lot& lot) {
   lot.resize(kLotSlices);
   size_t count = 0;
-  while (count < kLotSlices && reader_.Next(lot[count])) ++count;
+  while (count < kLotSlices && reader.Next(lot[count])) ++count;
   lot.resize(count);
 }
 
+// What the thread writes with each slice is memory of its own, not beside that of others.
 Status SlicesAhead::ReadAll() {
+  HostSlices::Reader reader(slices_);
   for (;;) {
     auto lot = empty_.Pop();
     if (!lot.has_value()) return Done{};
-    ReadLot(*lot);
-    if (lot->empty()) return reader_.status();
+    ReadLot(reader, *lot);
+    if (lot->empty()) return reader.status();
     if (!full_.Push(std::move(*lot))) return Done{};
   }
 }
 
 std::optional<SlicesAhead::Lot> SlicesAhead::Next() {
   if (has_thread_) return full_.Pop();
+  if (!reader_.has_value()) reader_.emplace(slices_);
   Lot lot;
-  ReadLot(lot);
-  read_ = reader_.status();
+  ReadLot(*reader_, lot);
+  read_ = reader_->status();
   return lot.empty() ? std::nullopt : std::optional(std::move(lot));
 }
 

@@ -38,10 +38,11 @@ class alignas(kApartBytes) SlicesAhead {
   static constexpr size_t kLotSlices = 2048;
   static constexpr size_t kFew = 8192;  // read before a thread has begun
 
-  void ReadLot(Lot& lot);
+  static void ReadLot(HostSlices::Reader& reader, Lot& lot);
   Status ReadAll();
 
-  HostSlices::Reader reader_;
+  const HostSlices& slices_;
+  std::optional<HostSlices::Reader> reader_;  // where there is no thread
   const bool has_thread_;
   BoundedQueue<Lot> empty_;
   BoundedQueue<Lot> full_;

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracedb/base/prefetch.h"
 #include "tracedb/base/run_caught.h"
 
 namespace tracedb {
@@ -97,6 +98,9 @@ Status RowLots::AddEvent(EventTable table, const EventRow& event, const ArgsValu
     TRACEDB_TRY(gathered_.Add(table, event, values));
     return writer_.Event(table, event, values);
   }
+  constexpr size_t kRowsAhead = 8;  // the threads have had the lot before
+  PrefetchToWrite(&lot_.rows[lot_.row_count] + kRowsAhead);
+  PrefetchToWrite(&lot_.values[lot_.value_count] + 2 * kRowsAhead);
   Row& row = lot_.rows[lot_.row_count++];
   row.id = event.id;
   row.track = event.track;
