@@ -58,9 +58,9 @@ TraceLoads::~TraceLoads() {
 }
 
 Result<LoadSummary> TraceLoads::Next() {
-  const std::filesystem::path file = files_[next_].path;
+  std::filesystem::path file = files_[next_].path;
   TRACEDB_ASSIGN(summary, LoadNext());
-  summary.file = file;
+  summary.file = std::move(file);
   // A file that is there already is not read again for its run to be named.
   if (summary.skipped && options_.run.has_value()) {
     TRACEDB_TRY(NameRun(database_, summary.trace_id, *options_.run, options_));
@@ -168,7 +168,9 @@ size_t TraceLoads::Land(std::optional<DatabaseLanding>& landing) {
     alone_ = ready.size();  // one by one each says what is wrong with it
   }
   if (alone_ > 0) --alone_;
-  landed_.push_back(LandAlone(first, *landing));
+  // Its place first: there may be no room for it when it has landed.
+  Result<LoadSummary>& landed = landed_.emplace_back(LoadSummary());
+  landed = RunCaught([&] { return LandAlone(first, *landing); });
   return 1;
 }
 
@@ -195,27 +197,33 @@ std::vector<TraceRows> TraceLoads::ReadyFiles(DatabaseLanding& landing) {
   return ready;
 }
 
-// False: none of them.
+// False: none of them. What is said of them is there before: nothing may go wrong once they have
+// landed.
 bool TraceLoads::LandTogether(const std::vector<TraceRows>& traces, DatabaseLanding& landing) {
   Stopwatch watch;
-  const auto added = RunCaught([&] { return landing.LandTogether(traces); });
+  std::deque<Result<LoadSummary>> landed;
+  std::vector<RowsFile> rows;
+  const auto added = RunCaught([&]() -> Result<bool> {
+    for (size_t i = 0; i < traces.size(); ++i) landed.emplace_back(ahead_[i]->reading().Summary());
+    rows.reserve(traces.size());
+    return landing.LandTogether(traces);
+  });
   if (!added.ok() || !added.value()) return false;
   const double seconds = watch.Lap() / static_cast<double>(traces.size());
-  std::vector<RowsFile> rows;
   for (size_t i = 0; i < traces.size(); ++i) {
-    LoadSummary summary = ahead_[i]->reading().Summary();
-    summary.land_seconds = seconds;
-    landed_.emplace_back(std::move(summary));
+    landed[i].value().land_seconds = seconds;
     rows.push_back(ahead_[i]->TakeRows());
   }
+  landed_.swap(landed);  // there was nothing to tell of
   Dispose(std::move(rows));
   return true;
 }
 
 Result<LoadSummary> TraceLoads::LandAlone(ReadAhead& ahead, DatabaseLanding& landing) {
+  std::vector<RowsFile> rows;
+  rows.reserve(1);
   landing.Adopt(ahead.TakeRows());
   TRACEDB_ASSIGN(summary, ahead.reading().Land(landing));
-  std::vector<RowsFile> rows;
   rows.push_back(landing.TakeRows());
   Dispose(std::move(rows));
   return summary;
@@ -223,8 +231,8 @@ Result<LoadSummary> TraceLoads::LandAlone(ReadAhead& ahead, DatabaseLanding& lan
 
 // To free a large file's pages takes milliseconds, in which the next files can land.
 void TraceLoads::Dispose(std::vector<RowsFile> rows) {
-  const auto kept = std::make_shared<std::vector<RowsFile>>(std::move(rows));
   static_cast<void>(RunCaught([&]() -> Status {
+    const auto kept = std::make_shared<std::vector<RowsFile>>(std::move(rows));
     disposing_ = std::async(std::launch::async, [last = kept]() mutable { last.reset(); });
     return Done{};
   }));

@@ -196,10 +196,10 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
     TRACEDB_TRY(AddViews(db));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
-  TRACEDB_TRY(landing.Land(first_.trace_id, input_.name(), read_.text_hash));
-  LoadSummary landed = Summary();
-  landed.land_seconds = watch.Lap();
+  LoadSummary landed = Summary();  // nothing may go wrong any more once it has landed
   if (!place.exists) landed.only_run = only_run_;
+  TRACEDB_TRY(landing.Land(first_.trace_id, input_.name(), read_.text_hash));
+  landed.land_seconds = watch.Lap();
   return landed;
 }
 
