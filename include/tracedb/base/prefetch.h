@@ -1,18 +1,25 @@
-// Memory that will be written soon, and that another core has: asked for ahead of time, so that the
-// writes need not wait for it one by one.
+// Memory that will be written soon and that another core has, asked for ahead of time: writes need
+// not wait for it one line after the other.
 #pragma once
+
+#include <cstddef>
 
 namespace tracedb {
 
-// Any address will do.
-inline void PrefetchToWrite(const void* at) {
+// All lines of an item, at any address.
+template <typename Item>
+void PrefetchToWrite(const Item* item) {
+  constexpr size_t kLineBytes = 64;
+  const auto* const bytes = reinterpret_cast<const char*>(item);
+  for (size_t at = 0; at < sizeof(Item); at += kLineBytes) {
 #if defined(__x86_64__)
-  // A prefetch that compilers make for reading leaves the other core its line. Processors that do
-  // not know this one take it for no operation.
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
+    // What compilers make of __builtin_prefetch leaves the other core its line. Processors that do
+    // not know this one take it for no operation.
+    asm volatile("prefetchw %0" : : "m"(bytes[at]));
 #else
-  __builtin_prefetch(at, 1);
+    __builtin_prefetch(bytes + at, 1);
 #endif
+  }
 }
 
 }  // namespace tracedb

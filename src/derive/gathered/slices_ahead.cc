@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tracedb/base/prefetch.h"
 #include "tracedb/base/run_caught.h"
 
 namespace tracedb {
@@ -26,9 +27,13 @@ SlicesAhead::~SlicesAhead() {
 }
 
 void SlicesAhead::ReadLot(HostSlices::Reader& reader, Lot& lot) {
+  constexpr size_t kAhead = 8;  // others have had the lot before
   lot.resize(kLotSlices);
   size_t count = 0;
-  while (count < kLotSlices && reader.Next(lot[count])) ++count;
+  while (count < kLotSlices && reader.Next(lot[count])) {
+    PrefetchToWrite(lot.data() + count + kAhead);
+    ++count;
+  }
   lot.resize(count);
 }
 

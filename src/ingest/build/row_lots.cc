@@ -13,6 +13,7 @@
 namespace tracedb {
 namespace {
 
+constexpr size_t kRowsAhead = 8;                           // lots go from core to core
 constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory_events has it
 
 }  // namespace
@@ -98,7 +99,6 @@ Status RowLots::AddEvent(EventTable table, const EventRow& event, const ArgsValu
     TRACEDB_TRY(gathered_.Add(table, event, values));
     return writer_.Event(table, event, values);
   }
-  constexpr size_t kRowsAhead = 8;  // the threads have had the lot before
   PrefetchToWrite(&lot_.rows[lot_.row_count] + kRowsAhead);
   PrefetchToWrite(&lot_.values[lot_.value_count] + 2 * kRowsAhead);
   Row& row = lot_.rows[lot_.row_count++];

@@ -32,8 +32,13 @@ constexpr const char* kStepsSql =
 
 class LateFinder {
  public:
-  LateFinder(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks)
-      : db_(db), rows_(rows), ranks_(ranks), held_slices_(rows), late_steps_(rows) {
+  LateFinder(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks, GpuWork& gpu_work)
+      : db_(db),
+        rows_(rows),
+        ranks_(ranks),
+        gpu_work_(gpu_work),
+        held_slices_(rows),
+        late_steps_(rows) {
     for (uint32_t i = 0; i < rows.activities.size(); ++i) {
       const Activity& activity = rows.activities[i];
       const bool is_part = rows_.PartOf(activity).collective != kNone;
@@ -47,7 +52,7 @@ class LateFinder {
     if (!late_in_.empty()) {
       all.ends = Ends(true);
       all.peer_ends = Ends(false);
-      TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, late_in_, all.ends, all.slices));
+      TRACEDB_TRY(gpu_work_.FindLate(db_, ranks_, late_in_, all.ends, all.slices));
     }
     TRACEDB_TRY(ReadOthers());
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
@@ -245,6 +250,7 @@ class LateFinder {
   SqliteDb& db_;
   const JobRows& rows_;
   const std::set<int64_t>& ranks_;
+  GpuWork& gpu_work_;
   HeldSlices held_slices_;
   LateSteps late_steps_;
   std::unordered_map<int64_t, uint32_t> parts_;  // of these ranks, by slice_id
@@ -264,8 +270,9 @@ class LateFinder {
 
 }  // namespace
 
-Result<Lateness> LatenessOf(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks) {
-  return LateFinder(db, rows, ranks).Find();
+Result<Lateness> LatenessOf(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks,
+                            GpuWork& gpu_work) {
+  return LateFinder(db, rows, ranks, gpu_work).Find();
 }
 
 }  // namespace tracedb

@@ -30,8 +30,11 @@ struct Lateness {
   std::set<int64_t> slow_ranks;  // who came late by more than their hosts
 };
 
+class GpuWork;
+
 // Of these ranks of the capture whose rows these are, looked at together. MODEL.md, "lateness of
 // ranks".
-Result<Lateness> LatenessOf(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks);
+Result<Lateness> LatenessOf(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks,
+                            GpuWork& gpu_work);
 
 }  // namespace tracedb

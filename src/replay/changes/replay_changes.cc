@@ -36,6 +36,7 @@ class Weights {
         rows_(graph.rows()),
         ideal_(peers.ideal),
         host_work_(peers.host_work),
+        gpu_work_(peers.gpu_work),
         own_(peers.own),
         owners_(owners),
         weights_(weights) {
@@ -252,7 +253,7 @@ class Weights {
   }
 
   Status DropLateness(const std::set<int64_t>& ranks) {
-    TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks));
+    TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks, gpu_work_));
     TRACEDB_TRY(Shorten(late.slices));
     if (!late.late_in.empty()) {
       TRACEDB_TRY(host_work_.Even(db_, ranks, late.late_in, watch_, weights_));
@@ -378,6 +379,7 @@ class Weights {
   const JobRows& rows_;
   IdealWeights& ideal_;
   HostWork& host_work_;
+  GpuWork& gpu_work_;
   OwnTimes& own_;
   HostOwners& owners_;
   EdgeTimes& weights_;

@@ -36,6 +36,7 @@
 #include "replay/changes/change_reader.h"
 #include "replay/changes/host_work.h"
 #include "replay/changes/ideal_weights.h"
+#include "replay/changes/late_work.h"
 #include "replay/changes/own_work.h"
 #include "replay/graph/host_owners.h"
 #include "replay/graph/replay_graph.h"
@@ -46,9 +47,11 @@ namespace tracedb {
 
 // What is alike in a graph: found when it is first asked for, and kept.
 struct PeersOfGraph {
-  explicit PeersOfGraph(const ReplayGraph& graph) : ideal(graph), host_work(graph) {}
+  explicit PeersOfGraph(const ReplayGraph& graph)
+      : ideal(graph), host_work(graph), gpu_work(graph.rows()) {}
   IdealWeights ideal;
   HostWork host_work;
+  GpuWork gpu_work;
   OwnTimes own;
 };
 
