@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -60,6 +61,7 @@ double CpuSecondsOf(const std::string& name) {
 
 void Report(const char* stage, double cpu_seconds, uint64_t text_bytes) {
   const double gigabytes = static_cast<double>(text_bytes) / 1e9;
+  cpu_seconds = std::max(cpu_seconds, 1e-9);  // a small trace never needs some of the threads
   fmt::print("{:<22} {:8.0f} MB/s {:8.3f} CPU s/GB\n", stage, gigabytes * 1e3 / cpu_seconds,
              cpu_seconds / gigabytes);
 }
@@ -175,6 +177,7 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits, u
   const double gather = CpuSecondsOf("trace-gather");  // all but the last lots
   TRACEDB_TRY(builder.Finish());
   TRACEDB_TRY(rows.Finish());
+  TRACEDB_TRY(gathered.Finish());
   TRACEDB_TRY(writer->FinishPages());
   if (on_thread) {
     Report("build beside a writer", own, text_bytes);

@@ -193,7 +193,9 @@ Status StagedChanges::Commit() {
   if (!done.ok()) TRACEDB_TRY(GoBack());
   TRACEDB_TRY(done);
   is_committed_ = true;
-  return holder_->Execute("ROLLBACK");  // gives the lock back: it has changed nothing by itself
+  // Gives the lock back: it has changed nothing by itself. Where that fails, closing does.
+  static_cast<void>(holder_->Execute("ROLLBACK").ok());
+  return Done{};
 }
 
 std::vector<uint32_t> StagedChanges::ChangedOldPages() const {
@@ -256,7 +258,7 @@ Status StagedChanges::WriteOldPages() {
 Status StagedChanges::RemoveJournal() {
   // The changes are there now. If the disk does not know yet that the journal is gone, a power
   // failure may undo them as a whole.
-  const Status removed = journal_->Remove();
+  const Status removed = RunCaught([this] { return journal_->Remove(); });
   return journal_->exists() ? removed : Status(Done{});
 }
 

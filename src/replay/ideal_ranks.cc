@@ -9,7 +9,8 @@
 namespace tracedb {
 namespace {
 
-// Of larger graphs a replay of one rank at a time is asked for: its memory is that of the rest.
+// Of larger graphs ranks are replayed one by one: times of eight would take as much memory as all
+// the rest.
 constexpr size_t kTimesBytesMax = size_t{64} << 20;
 
 std::optional<int64_t> OnlyRankNotIdeal(const std::vector<Change>& changes) {
@@ -26,6 +27,7 @@ std::optional<int64_t> OnlyRankNotIdeal(const std::vector<Change>& changes) {
 Result<std::optional<std::vector<ReplayedStep>>> IdealRanks::Steps(
     SqliteDb& db, const std::vector<Change>& changes) {
   using Found = std::optional<std::vector<ReplayedStep>>;
+  if (graph_.rows().is_of_summaries) return Found();  // which know no ideal: it says so
   const std::optional<int64_t> rank = OnlyRankNotIdeal(changes);
   const std::optional<int64_t> before = std::exchange(asked_, rank);
   if (!rank.has_value() || !before.has_value() || *before >= *rank) return Found();
@@ -57,9 +59,8 @@ Status IdealRanks::ReplayFrom(SqliteDb& db, int64_t rank) {
   StopWatch watch(db);
   ReplayLanes(graph_, *all_ideal_, recorded, &watch, times_);
   TRACEDB_TRY(watch.status());
-  for (const auto& [each, lane] : lanes) {
-    by_rank_[each] = steps_.Steps(NodeTimes::OfLane(times_, lane, kReplayLanes));
-  }
+  auto steps = steps_.StepsOfLanes(times_, kReplayLanes);
+  for (const auto& [each, lane] : lanes) by_rank_[each] = std::move(steps[lane]);
   return Done{};
 }
 

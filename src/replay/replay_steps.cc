@@ -168,33 +168,49 @@ StepNodes::StepNodes(const ReplayGraph& graph) {
   }
 }
 
-std::vector<StepBounds> StepNodes::Bounds(NodeTimes times) const {
-  std::vector<StepBounds> bounds(steps_.size());
-  for (size_t i = 0; i < steps_.size(); ++i) bounds[i].step = steps_[i];
-  const auto end_with = [&](StepBounds& here, uint32_t node) {
-    if (here.last != kNone && times[node] <= here.end_ns) return;
-    here.end_ns = times[node];
-    here.last = node;
-  };
-  for (const Mark& mark : marks_) {
-    StepBounds& here = bounds[mark.step];
-    if (mark.is_begin != 0) {
-      here.begin_ns = std::max(here.begin_ns, times[mark.node]);
-    } else {
-      end_with(here, mark.node);
+std::vector<std::vector<StepBounds>> StepNodes::BoundsOfLanes(const std::vector<int64_t>& times,
+                                                              size_t lanes) const {
+  const bool is_one = steps_.empty() && !times.empty();
+  const size_t steps = is_one ? 1 : steps_.size();
+  std::vector<StepBounds> bounds(steps * lanes);  // those of a step side by side
+  const auto see = [&](uint32_t node, size_t step, bool is_begin, bool is_end) {
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      const int64_t at_ns = times[node * lanes + lane];
+      StepBounds& here = bounds[step * lanes + lane];
+      if (is_begin)
+        here.begin_ns = is_one ? std::min(here.begin_ns, at_ns) : std::max(here.begin_ns, at_ns);
+      if (!is_end || (here.last != kNone && at_ns <= here.end_ns)) continue;
+      here.end_ns = at_ns;
+      here.last = node;
     }
+  };
+  if (is_one) {
+    for (StepBounds& here : bounds) here.begin_ns = std::numeric_limits<int64_t>::max();
+    for (uint32_t node = 0; node < times.size() / lanes; ++node) see(node, 0, true, true);
   }
-  if (!bounds.empty() || times.size() == 0) return bounds;
-  StepBounds all;
-  all.begin_ns = std::numeric_limits<int64_t>::max();
-  for (uint32_t node = 0; node < times.size(); ++node) {
-    end_with(all, node);
-    all.begin_ns = std::min(all.begin_ns, times[node]);
+  for (const Mark& mark : marks_) see(mark.node, mark.step, mark.is_begin != 0, mark.is_begin == 0);
+  std::vector<std::vector<StepBounds>> of_lanes(lanes);
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (!is_one) bounds[i].step = steps_[i / lanes];
+    of_lanes[i % lanes].push_back(bounds[i]);
   }
-  return {all};
+  return of_lanes;
 }
 
-std::vector<ReplayedStep> StepNodes::Steps(NodeTimes times) const { return StepsIn(Bounds(times)); }
+std::vector<StepBounds> StepNodes::Bounds(const std::vector<int64_t>& times) const {
+  return std::move(BoundsOfLanes(times, 1).front());
+}
+
+std::vector<ReplayedStep> StepNodes::Steps(const std::vector<int64_t>& times) const {
+  return StepsIn(Bounds(times));
+}
+
+std::vector<std::vector<ReplayedStep>> StepNodes::StepsOfLanes(const std::vector<int64_t>& times,
+                                                               size_t lanes) const {
+  std::vector<std::vector<ReplayedStep>> steps;
+  for (const auto& bounds : BoundsOfLanes(times, lanes)) steps.push_back(StepsIn(bounds));
+  return steps;
+}
 
 struct StepPaths::Ends {
   std::vector<ReplayedStep> steps;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "replay/graph/replay_graph.h"
@@ -19,32 +18,17 @@ struct StepBounds {
   uint32_t last = kNone;                                   // the first node that ends it
 };
 
-// When each node happens: one replay's times, or those of one of several, side by side.
-class NodeTimes {
- public:
-  NodeTimes(const std::vector<int64_t>& times) : NodeTimes(times, 0, 1) {}
-  static NodeTimes OfLane(const std::vector<int64_t>& times, size_t lane, size_t lanes) {
-    return NodeTimes(times, lane, lanes);
-  }
-  size_t size() const { return times_.size() / lanes_; }
-  int64_t operator[](size_t node) const { return times_[node * lanes_ + lane_]; }
-
- private:
-  NodeTimes(const std::vector<int64_t>& times, size_t lane, size_t lanes)
-      : times_(times), lane_(lane), lanes_(lanes) {}
-  std::span<const int64_t> times_;
-  size_t lane_;
-  size_t lanes_;
-};
-
 // The nodes that begin and end steps: found once for a graph, which may be replayed once a rank.
 class StepNodes {
  public:
   explicit StepNodes(const ReplayGraph& graph);
 
-  // By step.
-  std::vector<StepBounds> Bounds(NodeTimes times) const;
-  std::vector<ReplayedStep> Steps(NodeTimes times) const;
+  // By step; `times` are when each node happens.
+  std::vector<StepBounds> Bounds(const std::vector<int64_t>& times) const;
+  std::vector<ReplayedStep> Steps(const std::vector<int64_t>& times) const;
+  // The same of each of several replays: so many times a node, side by side.
+  std::vector<std::vector<ReplayedStep>> StepsOfLanes(const std::vector<int64_t>& times,
+                                                      size_t lanes) const;
 
  private:
   struct Mark {
@@ -52,6 +36,9 @@ class StepNodes {
     uint32_t step : 31;  // in steps_
     uint32_t is_begin : 1;
   };
+  std::vector<std::vector<StepBounds>> BoundsOfLanes(const std::vector<int64_t>& times,
+                                                     size_t lanes) const;
+
   std::vector<int64_t> steps_;
   std::vector<Mark> marks_;  // in the order of nodes
 };

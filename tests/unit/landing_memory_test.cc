@@ -89,8 +89,9 @@ class LandingMemoryTest : public ::testing::Test {
   }
 
   // What each of the others says; a landing that ends them all, once.
-  std::vector<std::string> LandOthers(const fs::path& database, int64_t refused) const {
-    fs::copy_file(folder_ / "first.db", database);
+  std::vector<std::string> LandOthers(const fs::path& database, int64_t refused,
+                                      bool is_new) const {
+    if (!is_new) fs::copy_file(folder_ / "first.db", database);
     TraceLoads loads(files_, database, Options(), {4, 4});
     std::vector<std::string> said;
     pieces = 0;
@@ -102,14 +103,19 @@ class LandingMemoryTest : public ::testing::Test {
         is_over = false;
         return next;
       });
-      said.push_back(loaded.ok() ? "" : loaded.error().what);
+      const bool is_skipped = loaded.ok() && loaded.value().skipped;
+      said.push_back(is_skipped ? "skipped" : loaded.ok() ? "" : loaded.error().what);
       if (is_over) break;
     }
     refused_at = 0;
     return said;
   }
 
+  void RefuseEach(bool is_new) const;
+
+  // None where there is no database.
   static int64_t Traces(const fs::path& database) {
+    if (!fs::exists(database)) return 0;
     auto db = SqliteDb::Open(database, SqliteMode::kReadOnly);
     EXPECT_TRUE(db.ok());
     return db.value().Integer("SELECT count(*) FROM _trace").value();
@@ -119,18 +125,18 @@ class LandingMemoryTest : public ::testing::Test {
   std::vector<InputFile> files_;
 };
 
-TEST_F(LandingMemoryTest, OnePieceThatIsNotToBeHadIsInNobodysWay) {
+void LandingMemoryTest::RefuseEach(bool is_new) const {
   const fs::path whole = folder_ / "whole.db";
-  EXPECT_EQ(LandOthers(whole, 0), std::vector<std::string>(3));
-  EXPECT_EQ(Traces(whole), 4);
+  EXPECT_EQ(LandOthers(whole, 0, is_new), std::vector<std::string>(3));
+  EXPECT_EQ(Traces(whole), is_new ? 3 : 4);
   const int64_t asked = pieces;
   constexpr int64_t kTrials = 60;
   constexpr int64_t kLast = 40;  // each of them: what is asked for when they have landed
   for (int64_t refused = 1; refused <= asked;
        refused += refused + kLast < asked ? asked / kTrials + 1 : 1) {
     const fs::path database = folder_ / ("refused" + std::to_string(refused) + ".db");
-    const auto said = LandOthers(database, refused);
-    int64_t landed = 1;
+    const auto said = LandOthers(database, refused, is_new);
+    int64_t landed = is_new ? 0 : 1;
     for (const std::string& what : said) {
       landed += what.empty() ? 1 : 0;
       EXPECT_TRUE(what.empty() || what == kOutOfMemoryText) << refused << ": " << what;
@@ -138,6 +144,10 @@ TEST_F(LandingMemoryTest, OnePieceThatIsNotToBeHadIsInNobodysWay) {
     EXPECT_EQ(Traces(database), landed) << refused;
   }
 }
+
+TEST_F(LandingMemoryTest, OnePieceThatIsNotToBeHadIsInNobodysWay) { RefuseEach(false); }
+
+TEST_F(LandingMemoryTest, NorOfANewDatabase) { RefuseEach(true); }
 
 }  // namespace
 }  // namespace tracedb

@@ -6,7 +6,7 @@
 
 namespace tracedb {
 
-// All lines of an item, at any address.
+// The lines of an item; it need not be one yet.
 template <typename Item>
 void PrefetchToWrite(const Item* item) {
   constexpr size_t kLineBytes = 64;

@@ -31,7 +31,7 @@ void SlicesAhead::ReadLot(HostSlices::Reader& reader, Lot& lot) {
   lot.resize(kLotSlices);
   size_t count = 0;
   while (count < kLotSlices && reader.Next(lot[count])) {
-    PrefetchToWrite(lot.data() + count + kAhead);
+    if (count + kAhead < kLotSlices) PrefetchToWrite(&lot[count + kAhead]);
     ++count;
   }
   lot.resize(count);

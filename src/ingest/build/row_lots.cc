@@ -13,15 +13,14 @@
 namespace tracedb {
 namespace {
 
-constexpr size_t kRowsAhead = 8;                           // lots go from core to core
 constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory_events has it
 
 }  // namespace
 
 RowLots::Lot RowLots::Lot::WithRoom() {
   Lot lot;
-  lot.rows = std::make_unique_for_overwrite<Row[]>(kLotRows);
-  lot.values = std::make_unique_for_overwrite<int64_t[]>(kLotValues + kRowValues);
+  lot.rows = std::make_unique_for_overwrite<Row[]>(kLotRows + kRowsAhead);
+  lot.values = std::make_unique_for_overwrite<int64_t[]>(kLotValues + kRowValues + 2 * kRowsAhead);
   return lot;
 }
 

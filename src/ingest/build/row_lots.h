@@ -31,7 +31,8 @@ class RowLots {
   RowLots(const RowLots&) = delete;
   RowLots& operator=(const RowLots&) = delete;
 
-  // As TableWriter has them; an error may be that of a row given before.
+  // As TableWriter has them; an error may be that of a row given before. Nothing may be given after
+  // one.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values) {
     if (on_threads_) return AddEvent(table, row, values);
     TRACEDB_TRY(gathered_.Add(table, row, values));
@@ -48,7 +49,7 @@ class RowLots {
 
  private:
   // One line of a core's cache.
-  struct Row {
+  struct alignas(64) Row {
     int64_t id;
     int64_t track;
     int64_t event_name;
@@ -76,6 +77,7 @@ class RowLots {
   static constexpr size_t kLotValues = 8192;
   static constexpr size_t kLotBytes = size_t{64} << 10;
   static constexpr size_t kRowValues = kArgsColumns + 1;  // at most; the last may be begin_args
+  static constexpr size_t kRowsAhead = 8;                 // lots go from core to core
   // Room that no row has been put into yet has no memory.
   struct Lot {
     std::unique_ptr<Row[]> rows;

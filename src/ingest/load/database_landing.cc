@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -315,7 +316,8 @@ Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& o
   if (!place_.exists) return BecomeDatabase();
   const MergeJob job{database_, rows(), *options_, source_id, {}, {}};
   Status merged = RunCaught([&] { return MergeSource(job, *kept_->db, outdated); });
-  if (!merged.ok()) kept_->db.reset();  // with what it had begun
+  const bool is_free = merged.ok() && kept_->db->Execute("DETACH fresh").ok();
+  if (!is_free) kept_->db.reset();  // with what it had begun, or still has
   return merged;
 }
 
@@ -339,7 +341,11 @@ Status DatabaseLanding::BecomeDatabase() {
     }
   }
   rows_->Landed();
-  return SyncFolderOf(database_);
+  try {
+    return SyncFolderOf(database_);
+  } catch (const std::bad_alloc&) {  // it is there all the same
+    return Done{};
+  }
 }
 
 }  // namespace tracedb

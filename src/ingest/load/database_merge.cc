@@ -47,8 +47,7 @@ Status MergeThroughSqlite(const MergeJob& job, SqliteDb& db) {
     TRACEDB_TRY(TakeOutTraces(db, outdated));
   }
   TRACEDB_TRY(MergeRows(db, {}, job));
-  TRACEDB_TRY(db.Execute("COMMIT"));
-  return db.Execute("DETACH fresh");
+  return db.Execute("COMMIT");
 }
 
 // In a database's header, the highest byte first.
@@ -157,7 +156,8 @@ Status MergeTrace(const MergeJob& job, const MergeConnections& connections) {
     db.emplace(std::move(opened));
   }
   Status merged = RunCaught([&] { return MergeThroughSqlite(job, *db); });
-  if (!merged.ok()) db.reset();  // with what it had begun
+  const bool is_free = merged.ok() && db->Execute("DETACH fresh").ok();
+  if (!is_free) db.reset();  // with what it had begun, or still has
   return merged;
 }
 

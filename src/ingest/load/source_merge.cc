@@ -50,8 +50,7 @@ Status MergeSource(const MergeJob& job, SqliteDb& db, const std::set<int64_t>& o
   TRACEDB_TRY(db.Execute("UPDATE main._source SET run_id = NULL WHERE source_id = " +
                          std::to_string(job.id)));
   TRACEDB_TRY(DecidePlaces(db));
-  TRACEDB_TRY(db.Execute("COMMIT"));
-  return db.Execute("DETACH fresh");
+  return db.Execute("COMMIT");
 }
 
 Status NameSourceRun(const std::filesystem::path& database, int64_t source_id,
