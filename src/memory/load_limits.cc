@@ -57,8 +57,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   }
   // Six lots of rows, and three buffers of pages.
   constexpr size_t kWriteSpareMin = 48 * kMiB;
-  const bool has_writer = limits.has_cores_to_spare() && spare >= kWriteSpareMin;
-  if (has_writer) limits.write_bytes_max = 7 * kMiB / 2;
+  if (limits.has_cores_to_spare() && spare >= kWriteSpareMin) limits.write_bytes_max = 3 * kMiB;
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;

@@ -75,7 +75,7 @@ class RowLots {
   static constexpr size_t kLots = 6;
   static constexpr size_t kLotRows = 4096;
   static constexpr size_t kLotValues = 8192;
-  static constexpr size_t kLotBytes = size_t{64} << 10;
+  static constexpr size_t kLotBytes = size_t{32} << 10;   // and once more, of the last row
   static constexpr size_t kRowValues = kArgsColumns + 1;  // at most; the last may be begin_args
   static constexpr size_t kRowsAhead = 8;                 // lots go from core to core
   // Room that no row has been put into yet has no memory.
