@@ -89,14 +89,18 @@ class LandingMemoryTest : public ::testing::Test {
   }
 
   // What each of the others says; a landing that ends them all, once.
-  std::vector<std::string> LandOthers(const fs::path& database, int64_t refused,
-                                      bool is_new) const {
+  // Pieces are counted from the `counted`-th file's outcome on.
+  std::vector<std::string> LandOthers(const fs::path& database, int64_t refused, bool is_new,
+                                      size_t counted = 0) const {
     if (!is_new) fs::copy_file(folder_ / "first.db", database);
     TraceLoads loads(files_, database, Options(), {4, 4});
     std::vector<std::string> said;
-    pieces = 0;
-    refused_at = refused;
+    said.reserve(files_.size());
     for (size_t i = 0; i < files_.size(); ++i) {
+      if (i == counted) {
+        pieces = 0;
+        refused_at = refused;
+      }
       bool is_over = true;
       const auto loaded = RunCaught([&] {
         auto next = loads.Next();
@@ -112,6 +116,7 @@ class LandingMemoryTest : public ::testing::Test {
   }
 
   void RefuseEach(bool is_new) const;
+  void Refuse(int64_t piece, bool is_new, size_t counted) const;
 
   // None where there is no database.
   static int64_t Traces(const fs::path& database) {
@@ -131,17 +136,26 @@ void LandingMemoryTest::RefuseEach(bool is_new) const {
   EXPECT_EQ(Traces(whole), is_new ? 3 : 4);
   const int64_t asked = pieces;
   constexpr int64_t kTrials = 60;
-  constexpr int64_t kLast = 40;  // each of them: what is asked for when they have landed
-  for (int64_t refused = 1; refused <= asked;
-       refused += refused + kLast < asked ? asked / kTrials + 1 : 1) {
-    const fs::path database = folder_ / ("refused" + std::to_string(refused) + ".db");
-    const auto said = LandOthers(database, refused, is_new);
-    int64_t landed = is_new ? 0 : 1;
-    for (const std::string& what : said) {
-      landed += what.empty() ? 1 : 0;
-      EXPECT_TRUE(what.empty() || what == kOutOfMemoryText) << refused << ": " << what;
-    }
-    EXPECT_EQ(Traces(database), landed) << refused;
+  for (int64_t piece = 1; piece <= asked; piece += asked / kTrials + 1) Refuse(piece, is_new, 0);
+}
+
+void LandingMemoryTest::Refuse(int64_t piece, bool is_new, size_t counted) const {
+  const fs::path database =
+      folder_ / ("refused" + std::to_string(piece) + "from" + std::to_string(counted) + ".db");
+  const auto said = LandOthers(database, piece, is_new, counted);
+  int64_t landed = is_new ? 0 : 1;
+  for (const std::string& what : said) {
+    landed += what.empty() ? 1 : 0;
+    EXPECT_TRUE(what.empty() || what == kOutOfMemoryText) << piece << ": " << what;
+  }
+  EXPECT_EQ(Traces(database), landed) << piece;
+}
+
+// The others have landed together with the first, most often: they are only told of.
+TEST_F(LandingMemoryTest, WhatHasLandedIsTold) {
+  for (int64_t piece = 1; piece <= 8; ++piece) {
+    Refuse(piece, false, 1);
+    Refuse(piece, false, 2);
   }
 }
 

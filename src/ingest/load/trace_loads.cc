@@ -58,9 +58,9 @@ TraceLoads::~TraceLoads() {
 }
 
 Result<LoadSummary> TraceLoads::Next() {
-  std::filesystem::path file = files_[next_].path;
+  const size_t file = next_;
   TRACEDB_ASSIGN(summary, LoadNext());
-  summary.file = std::move(file);
+  summary.file = std::move(files_[file].path);  // nobody reads it again
   // A file that is there already is not read again for its run to be named.
   if (summary.skipped && options_.run.has_value()) {
     TRACEDB_TRY(NameRun(database_, summary.trace_id, *options_.run, options_));
