@@ -92,8 +92,8 @@ class CriticalPath {
 class JobReplay {
  public:
   // Takes memory by the rows of the capture: about 270 bytes a GPU activity, 20 more once it has
-  // been asked for lateness, and up to 64 MiB for ideals of many ranks. kQuery where the rows are
-  // too many.
+  // been asked for lateness. For ideals of many ranks up to 64 MiB more, and weights of all edges
+  // once more. kQuery where the rows are too many.
   static Result<JobReplay> Open(SqliteDb& db, int64_t capture_id);
   ~JobReplay();
   JobReplay(JobReplay&&) noexcept;
