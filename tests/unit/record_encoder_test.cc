@@ -1,4 +1,5 @@
-// RecordEncoder: byte for byte what SQLite itself writes, and what the file format says.
+// RecordEncoder and FixedRecord: byte for byte what SQLite itself writes, and what the file format
+// says.
 
 #include "tracedb/pages/record_encoder.h"
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "page_test_tools.h"
+#include "tracedb/pages/fixed_record.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
@@ -164,6 +166,33 @@ TEST(RecordEncoder, integers_take_the_smallest_width) {
     uint64_t read = value < 0 ? ~uint64_t{0} : type == 9 ? 1 : 0;
     for (size_t i = 2; i < record.size(); ++i) read = read << 8 | record[i];
     EXPECT_EQ(static_cast<int64_t>(read), value);
+  }
+}
+
+TEST(FixedRecord, is_what_a_record_encoder_makes_of_the_row) {
+  std::vector<Value> values = {Value(), std::string("X"), kInt64Max, kInt64Min};
+  for (int bit = 0; bit < 63; ++bit) {
+    const int64_t power = int64_t{1} << bit;
+    values.insert(values.end(), {power, power - 1, -power, -power - 1});
+  }
+  std::mt19937 random(11);
+  FixedRecord::Room room;
+  for (int i = 0; i < 2000; ++i) {
+    Row row(1 + random() % FixedRecord::kColumnsMax);
+    for (Value& value : row) value = values[random() % values.size()];
+    row.back() = int64_t{7};  // no NULL
+    FixedRecord record(room, row.size());
+    for (const Value& value : row) {
+      if (const auto* number = std::get_if<int64_t>(&value)) {
+        record.Int(*number);
+      } else if (const auto* text = std::get_if<std::string>(&value)) {
+        record.Char(text->front());
+      } else {
+        record.Null();
+      }
+    }
+    const auto made = record.Finish();
+    ASSERT_EQ(Bytes(made.begin(), made.end()), Encode(row));
   }
 }
 

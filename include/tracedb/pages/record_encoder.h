@@ -33,7 +33,7 @@ struct IntWidth {
   uint8_t bytes;
 };
 
-// By the number of an integer's bits without the sign, 0 to 63.
+// By the number of an integer's bits without the sign.
 inline constexpr auto kIntWidths = [] {
   std::array<IntWidth, 64> widths{};
   for (size_t bits = 0; bits < widths.size(); ++bits) {
@@ -72,8 +72,8 @@ class RecordEncoder {
       AddType(static_cast<uint8_t>(kZeroType + value));
       return;
     }
-    // The bits beside the sign: those of ~value when it is negative.
-    const uint64_t magnitude = static_cast<uint64_t>(value ^ (value >> 63));
+    // The bits beside the sign: those of ~value when it is negative; one at least.
+    const uint64_t magnitude = static_cast<uint64_t>(value ^ (value >> 63)) | 1;
     const auto bits = static_cast<size_t>(std::bit_width(magnitude));
     const auto width = record_encoder_internal::kIntWidths[bits];
     AddType(width.type);
@@ -99,6 +99,8 @@ class RecordEncoder {
     if (!text.empty()) std::memcpy(body_end_, text.data(), text.size());
     body_end_ += text.size();
   }
+
+  void Char(char c) { Text({&c, 1}); }
 
   // As SQLite keeps `text` in a column of the type INTEGER: a number where it is one as a whole.
   void NumberOrText(std::string_view text);

@@ -244,21 +244,20 @@ Status RowLots::WriteLast() {
   return Done{};
 }
 
+// What is written of a row.
 void RowLots::Unpack(const Lot& lot, const Row& row, EventRow& event, ArgsValues& values) {
   const std::string_view bytes(lot.bytes.data(), lot.bytes.size());
-  const auto table = static_cast<EventTable>(row.table);
-  event = {};
   event.id = row.id;
   event.track = row.track;
   event.event_name = row.event_name;
+  event.ts.reset();
   if ((row.marks & kHasTs) != 0) event.ts = row.ts;
+  event.dur.reset();
   if ((row.marks & kHasDur) != 0) event.dur = row.dur;
   event.phase = row.phase;
   event.args_text = row.args_text;
-  if (table == EventTable::kGpuSlice) {
+  if (static_cast<EventTable>(row.table) == EventTable::kGpuSlice) {
     event.gpu_kind = static_cast<GpuKind>(row.what);
-  } else {
-    event.host_call = CallOf(row.what);
   }
   values.mask = row.mask;
   values.text_mask = row.text_mask;
@@ -273,7 +272,6 @@ void RowLots::Unpack(const Lot& lot, const Row& row, EventRow& event, ArgsValues
       values.texts[column] = bytes.substr(place >> 32, place & 0xffffffff);
     }
   }
-  if ((row.marks & kHasBeginArgs) != 0) event.begin_args = *next;
 }
 
 Status RowLots::Gather(const Lot& lot) {
@@ -283,6 +281,11 @@ Status RowLots::Gather(const Lot& lot) {
     const auto table = static_cast<EventTable>(row.table);
     if (row.table >= kEventTables || !IsSliceTable(table)) continue;
     Unpack(lot, row, event, values);
+    if (table != EventTable::kGpuSlice) event.host_call = CallOf(row.what);
+    event.begin_args.reset();
+    if ((row.marks & kHasBeginArgs) != 0) {
+      event.begin_args = lot.values[row.at + static_cast<size_t>(std::popcount(row.mask))];
+    }
     TRACEDB_TRY(gathered_.Add(table, event, values));
   }
   return Done{};

@@ -38,32 +38,46 @@ const Places& ColumnPlaces() {
   return places;
 }
 
-void AddValues(RecordEncoder& record, EventTable table, const ArgsValues& values) {
+// So many of the table's places, in its order, hold the values and what is between them.
+size_t PlacesOf(EventTable table, const ArgsValues& values) {
   const auto& places = ColumnPlaces()[static_cast<size_t>(table)];
-  uint8_t count = 0;
+  size_t count = 0;
   for (uint32_t left = values.mask; left != 0; left &= left - 1) {
-    const auto place = places[static_cast<size_t>(std::countr_zero(left))];
-    if (place >= count) count = static_cast<uint8_t>(place + 1);
+    const size_t place = places[static_cast<size_t>(std::countr_zero(left))];
+    count = std::max(count, place + 1);
   }
-  const auto& order = ArgsColumnOrder(table);
-  for (size_t place = 0; place < count; ++place) {
-    const auto column = static_cast<size_t>(order[place]);
-    if ((values.mask >> column & 1) == 0) {
-      record.Null();
-    } else if ((values.text_mask >> column & 1) != 0) {
-      record.Text(values.texts[column]);
-    } else {
-      record.Int(values.ints[column]);
-    }
-  }
+  return count;
 }
 
-void AddInt(RecordEncoder& record, const std::optional<int64_t>& value) {
+template <typename Record>
+void AddInt(Record& record, const std::optional<int64_t>& value) {
   if (value.has_value()) {
     record.Int(*value);
   } else {
     record.Null();
   }
+}
+
+// `add` is called with the column of each place, in order.
+template <typename Record, typename Add>
+void AddRow(Record& record, EventTable table, const EventRow& row, size_t places, Add add) {
+  record.Null();  // id: SQLite reads the rowid in its place
+  record.Int(row.track);
+  record.Int(row.event_name);
+  AddInt(record, row.ts);
+  if (table > EventTable::kGpuSlice) {
+    record.Char(row.phase);
+  } else {
+    AddInt(record, row.dur);
+  }
+  if (row.args_text != 0) {
+    record.Int(row.args_text);
+  } else {
+    record.Null();
+  }
+  if (table == EventTable::kGpuSlice) record.Int(static_cast<int64_t>(row.gpu_kind));
+  const auto& order = ArgsColumnOrder(table);
+  for (size_t place = 0; place < places; ++place) add(static_cast<size_t>(order[place]));
 }
 
 std::vector<std::string> TableNames() {
@@ -92,23 +106,35 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValue
   if (times_.rows == kRowsTogether) TRACEDB_TRY(FinishTimes());
   times_.Add(table, row);
   if (table == EventTable::kInstant && IsMemory(row)) TRACEDB_TRY(NoteMemory(row, values));
+  const size_t places = PlacesOf(table, values);
+  const bool is_gpu = table == EventTable::kGpuSlice;
+  const bool has_texts = (values.mask & values.text_mask) != 0;
+  const bool ends_with_null = places == 0 && !is_gpu && row.args_text == 0;
+  if (has_texts || ends_with_null) [[unlikely]]
+    return EventOfAnyColumns(table, row, values, places);
+  FixedRecord record(fixed_, (is_gpu ? 7 : 6) + places);
+  AddRow(record, table, row, places, [&](size_t column) {
+    if ((values.mask >> column & 1) != 0) {
+      record.Int(values.ints[column]);
+    } else {
+      record.Null();
+    }
+  });
+  return rows_.Append(static_cast<size_t>(table), row.id, record.Finish());
+}
+
+Status TableWriter::EventOfAnyColumns(EventTable table, const EventRow& row,
+                                      const ArgsValues& values, size_t places) {
   record_.Reset();
-  record_.Null();  // id: SQLite reads the rowid in its place
-  record_.Int(row.track);
-  record_.Int(row.event_name);
-  AddInt(record_, row.ts);
-  if (table > EventTable::kGpuSlice) {
-    record_.Text({&row.phase, 1});
-  } else {
-    AddInt(record_, row.dur);
-  }
-  if (row.args_text != 0) {
-    record_.Int(row.args_text);
-  } else {
-    record_.Null();
-  }
-  if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
-  AddValues(record_, table, values);
+  AddRow(record_, table, row, places, [&](size_t column) {
+    if ((values.mask >> column & 1) == 0) {
+      record_.Null();
+    } else if ((values.text_mask >> column & 1) != 0) {
+      record_.Text(values.texts[column]);
+    } else {
+      record_.Int(values.ints[column]);
+    }
+  });
   return rows_.Append(static_cast<size_t>(table), row.id, record_.Finish());
 }
 

@@ -18,6 +18,7 @@
 #include "tracedb/base/apart_bytes.h"
 #include "tracedb/base/result.h"
 #include "tracedb/derive/gathered/host_slices.h"
+#include "tracedb/pages/fixed_record.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
 #include "tracedb/schema/args_columns.h"
@@ -84,6 +85,8 @@ class alignas(kApartBytes) TableWriter {
   static constexpr int64_t kRowsTogether = 1000;
 
   TableWriter(RowStore rows, int64_t trace_id) : rows_(std::move(rows)), trace_id_(trace_id) {}
+  Status EventOfAnyColumns(EventTable table, const EventRow& row, const ArgsValues& values,
+                           size_t places);
   Status FinishTimes();
   bool IsMemory(const EventRow& row) const;
   Status NoteMemory(const EventRow& row, const ArgsValues& values);
@@ -91,6 +94,7 @@ class alignas(kApartBytes) TableWriter {
 
   RowStore rows_;
   const int64_t trace_id_;
+  FixedRecord::Room fixed_;
   RecordEncoder record_;
   RowTimes times_;
   std::vector<int64_t> memory_names_;  // ids of [memory], rising
