@@ -7,6 +7,7 @@
 
 #include "derive/gathered/lot_taker.h"
 #include "derive/gathered/slices_ahead.h"
+#include "tracedb/base/bounded_queue.h"
 #include "tracedb/pages/record_encoder.h"
 
 namespace tracedb {
@@ -54,41 +55,71 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const LoadLimi
       nest_(RecentMax(limits.host), paths_, syncs_, graphs_),
       has_cores_to_spare_(limits.has_cores_to_spare()) {}
 
-Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
+// One slice after the other: each is in the cache for all that is done with it.
+Status HostDerivation::ReadInTurn(const HostSlices& slices, const TimeRule& times,
                                   LaunchCalls& calls) {
-  SlicesAhead ahead(slices, has_cores_to_spare_);
+  SlicesAhead ahead(slices, false);
+  const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
+  while (auto lot = ahead.Next()) {
+    for (const HostSlice& slice : *lot) {
+      if (times.KeepsHost(slice.ts, slice.dur))
+        TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
+    }
+    ahead.Return(std::move(*lot));
+  }
+  return ahead.status();
+}
+
+// A thread each brings slices together, counts them, finds their paths and keeps the calls.
+Status HostDerivation::ReadInStages(const HostSlices& slices, const TimeRule& times,
+                                    LaunchCalls& calls) {
   struct CountedLot {
     SlicesAhead::Lot slices;
     std::vector<CallUse> counted;
   };
+  SlicesAhead ahead(slices, true);
   // Or nobody would be told of an error: those that it leaves are not for reading any more.
-  static_assert(SlicesAhead::kLotsInStages > LotTaker<CountedLot>::kLots + 1);
-  const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
-  LotTaker<CountedLot> nesting(has_cores_to_spare_, [&](CountedLot& lot) -> Status {
+  constexpr size_t kCounted = LotTaker<CountedLot>::kLots + 2;
+  static_assert(SlicesAhead::kLotsInStages >= kCounted);
+  BoundedQueue<std::vector<CallUse>> spare(kCounted);
+  for (size_t i = 0; i < kCounted; ++i) static_cast<void>(spare.Push({}));
+  ItemTaker<LaunchCall> keeping(true, [&calls](std::span<const LaunchCall> lot) -> Status {
+    for (const LaunchCall& call : lot) TRACEDB_TRY(calls.Add(call));
+    return Done{};
+  });
+  const CallNesting::TakeCall take = [&keeping](const LaunchCall& call) {
+    return keeping.Add(call);
+  };
+  LotTaker<CountedLot> nesting(true, [&](CountedLot& lot) -> Status {
     for (size_t i = 0; i < lot.slices.size(); ++i) {
       TRACEDB_TRY(nest_.Add(lot.slices[i], lot.counted[i], take));
     }
     ahead.Return(std::move(lot.slices));
+    static_cast<void>(spare.Push(std::move(lot.counted)));
     return Done{};
   });
   while (auto lot = ahead.Next()) {
-    if (!has_cores_to_spare_) {  // one slice after the other: each is in the cache for both
-      for (const HostSlice& slice : *lot) {
-        if (!times.KeepsHost(slice.ts, slice.dur)) continue;
-        TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
-      }
-      ahead.Return(std::move(*lot));
-      continue;
+    auto counted = spare.Pop();
+    counted->clear();
+    counted->reserve(lot->size());
+    for (HostSlice& slice : *lot) {
+      if (!times.KeepsHost(slice.ts, slice.dur)) continue;
+      HostSlice& kept = (*lot)[counted->size()];
+      if (&kept != &slice) kept = slice;
+      counted->push_back(times_.Add(slice));
     }
-    std::erase_if(
-        *lot, [&times](const HostSlice& slice) { return !times.KeepsHost(slice.ts, slice.dur); });
-    std::vector<CallUse> counted;
-    counted.reserve(lot->size());
-    for (const HostSlice& slice : *lot) counted.push_back(times_.Add(slice));
-    TRACEDB_TRY(nesting.Give({std::move(*lot), std::move(counted)}));
+    lot->resize(counted->size());
+    TRACEDB_TRY(nesting.Give({std::move(*lot), std::move(*counted)}));
   }
   TRACEDB_TRY(ahead.status());
   TRACEDB_TRY(nesting.Finish());
+  return keeping.Finish();
+}
+
+Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
+                                  LaunchCalls& calls) {
+  TRACEDB_TRY(has_cores_to_spare_ ? ReadInStages(slices, times, calls)
+                                  : ReadInTurn(slices, times, calls));
   times_.Finish();
   const std::vector<int64_t>& totals_ns = nest_.totals_ns();
   for (uint32_t use = 0; use < totals_ns.size(); ++use) {

@@ -67,6 +67,8 @@ class HostDerivation {
     int64_t gpu_ns = 0;
   };
 
+  Status ReadInTurn(const HostSlices& slices, const TimeRule& times, LaunchCalls& calls);
+  Status ReadInStages(const HostSlices& slices, const TimeRule& times, LaunchCalls& calls);
   void CountPending();
   void CountFor(const LaunchPath& path, const Pending& pending);
   Status StoreHostUse(RowStore& rows, size_t table, int64_t trace_id, int64_t first_row);

@@ -37,8 +37,7 @@ template <typename Row>
 class PackedRows {
  public:
   static constexpr size_t kColumns = sizeof(Row) / sizeof(int64_t);
-  using Columns = std::array<int64_t, kColumns>;
-  static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) == sizeof(Columns));
+  static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) == kColumns * sizeof(int64_t));
 
   // `folder` is for what does not fit in `bytes_max`.
   PackedRows(std::filesystem::path folder, size_t bytes_max)
@@ -48,14 +47,11 @@ class PackedRows {
 
   size_t rows() const { return rows_; }
   // The row that was added last; none yet: zeros.
-  const Row& last() const { return last_added_; }
+  const Row& last() const { return last_; }
 
   Status Add(const Row& row) {
     if (block_ == nullptr || used_ + kRowBytesMax > block_bytes_) TRACEDB_TRY(NextBlock());
-    const auto columns = std::bit_cast<Columns>(row);
-    const uint8_t* out = EncodeRow(columns, last_, block_.get() + used_);
-    last_ = columns;
-    last_added_ = row;
+    const uint8_t* out = EncodeRow(row, last_, block_.get() + used_);
     used_ = static_cast<size_t>(out - block_.get());
     ++rows_in_block_;
     ++rows_;
@@ -169,14 +165,21 @@ class PackedRows {
   // Small differences of either sign become small numbers.
   static uint64_t Folded(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
 
-  static uint8_t* EncodeRow(const Columns& row, const Columns& last, uint8_t* out) {
+  // `last` becomes `row`. Columns are read and written one by one: copies of several at once would
+  // have to wait until each of them has been stored.
+  static uint8_t* EncodeRow(const Row& row, Row& last, uint8_t* out) {
+    const auto* const from = reinterpret_cast<const std::byte*>(&row);
+    auto* const before = reinterpret_cast<std::byte*>(&last);
     for (size_t first = 0; first < kColumns; first += kGroup) {
       uint64_t control = 0;
       uint8_t* const start = out;
       out += ControlBytes(first);
       for (size_t i = first; i < std::min(kColumns, first + kGroup); ++i) {
-        const uint64_t bits =
-            Folded(static_cast<uint64_t>(row[i]) - static_cast<uint64_t>(last[i]));
+        uint64_t column, column_before;
+        std::memcpy(&column, from + i * 8, 8);
+        std::memcpy(&column_before, before + i * 8, 8);
+        std::memcpy(before + i * 8, &column, 8);
+        const uint64_t bits = Folded(column - column_before);
         const auto bytes = static_cast<unsigned>(std::bit_width(bits) + 7) / 8;
         std::memcpy(out, &bits, 8);
         control |= uint64_t{bytes} << (4 * (i - first));
@@ -187,8 +190,7 @@ class PackedRows {
     return out;
   }
 
-  // `row` is the one before. Its columns are read and written one by one: copies of several at once
-  // would have to wait for each.
+  // `row` is the one before. Its columns are read and written one by one as well.
   static const uint8_t* DecodeRow(const uint8_t* in, Row& row) {
     auto* const columns = reinterpret_cast<std::byte*>(&row);
     static constexpr std::array<uint64_t, 16> kMasks = [] {
@@ -257,8 +259,7 @@ class PackedRows {
   size_t used_ = 0;
   size_t rows_in_block_ = 0;
   size_t rows_ = 0;
-  Columns last_{};  // in this block
-  Row last_added_{};
+  Row last_{};
 };
 
 }  // namespace tracedb
