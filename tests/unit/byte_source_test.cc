@@ -50,16 +50,17 @@ class ByteSourceTest : public testing::Test {
     Text text = ReadOnce(block_bytes, room, 0);
     constexpr size_t kAhead = 16384;
     EXPECT_EQ(text, ReadOnce(block_bytes, room, kAhead));
+    EXPECT_EQ(text, ReadOnce(block_bytes, room, kAhead, true));
     return text;
   }
 
-  Text ReadOnce(size_t block_bytes, size_t room, size_t ahead) {
+  Text ReadOnce(size_t block_bytes, size_t room, size_t ahead, bool hash_beside = false) {
     auto source = OpenByteSource(path_, block_bytes);
     if (!source.ok()) {
       ADD_FAILURE() << source.error().what;
       return {};
     }
-    if (ahead > 0) source = UnpackAhead(std::move(source.value()), ahead);
+    if (ahead > 0) source = UnpackAhead(std::move(source.value()), ahead, hash_beside);
     Text text;
     std::vector<char> into(room);
     for (;;) {
@@ -76,6 +77,9 @@ class ByteSourceTest : public testing::Test {
     text.packing = source.value()->packing();
     text.packed_bytes = source.value()->packed_bytes();
     text.file_hash = source.value()->file_hash();
+    ContentHash hash;
+    hash.Add(text.bytes);
+    EXPECT_EQ(source.value()->text_hash(), hash_beside ? hash.Digits() : "");
     return text;
   }
 
@@ -265,26 +269,31 @@ class EndlessSource : public ByteSource {
 };
 
 TEST(UnpackAhead, whoever_leaves_early_learns_of_no_end) {
-  for (const int reads : {0, 1, 100}) {
-    auto source = UnpackAhead(std::make_unique<EndlessSource>(-1), 4096);
-    std::vector<char> into(1000);
-    for (int i = 0; i < reads; ++i) EXPECT_GT(source->Read(into).value(), 0u);
-    EXPECT_EQ(source->file_hash(), "");
-    EXPECT_FALSE(source->damage().has_value());
-    EXPECT_EQ(source->packed_bytes(), reads == 0 ? 0u : 7u);
+  for (const bool hash_beside : {false, true}) {
+    for (const int reads : {0, 1, 100}) {
+      auto source = UnpackAhead(std::make_unique<EndlessSource>(-1), 4096, hash_beside);
+      std::vector<char> into(1000);
+      for (int i = 0; i < reads; ++i) EXPECT_GT(source->Read(into).value(), 0u);
+      EXPECT_EQ(source->file_hash(), "");
+      EXPECT_EQ(source->text_hash(), "");
+      EXPECT_FALSE(source->damage().has_value());
+      EXPECT_EQ(source->packed_bytes(), reads == 0 ? 0u : 7u);
+    }
   }
 }
 
 TEST(UnpackAhead, an_error_comes_after_what_was_read_before_it) {
-  auto source = UnpackAhead(std::make_unique<EndlessSource>(10), 4096);
-  std::vector<char> into(5000);
-  size_t got = 0;
-  auto count = source->Read(into);
-  for (; count.ok() && count.value() > 0; count = source->Read(into)) got += count.value();
-  ASSERT_FALSE(count.ok());
-  EXPECT_EQ(count.error().what, "the disk is gone");
-  EXPECT_EQ(got, 10u * 1024);
-  EXPECT_FALSE(source->Read(into).ok());
+  for (const bool hash_beside : {false, true}) {
+    auto source = UnpackAhead(std::make_unique<EndlessSource>(10), 6144, hash_beside);
+    std::vector<char> into(5000);
+    size_t got = 0;
+    auto count = source->Read(into);
+    for (; count.ok() && count.value() > 0; count = source->Read(into)) got += count.value();
+    ASSERT_FALSE(count.ok());
+    EXPECT_EQ(count.error().what, "the disk is gone");
+    EXPECT_EQ(got, 10u * 1024);
+    EXPECT_FALSE(source->Read(into).ok());
+  }
 }
 
 }  // namespace

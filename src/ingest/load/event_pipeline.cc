@@ -89,10 +89,12 @@ Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& option
       source, input.open ? input.open(options.stop, options.limits.export_bytes_max)
                          : OpenByteSource(input.path, options.block_bytes, options.stop, threads));
   const bool packed = source->packing() != BytePacking::kPlain;
+  bool hash_beside = false;
   // Pieces want more room at a time than a window may have left.
   if (const size_t ahead = options.limits.read_ahead_bytes;
       ahead > 0 && (threads.count > 0 ? packed : IsPackedFile(*source, input))) {
-    source = UnpackAhead(std::move(source), ahead);
+    hash_beside = threads.count > 0;
+    source = UnpackAhead(std::move(source), ahead, hash_beside);
   }
   EventFramer framer(
       options.limits, outcome.issues, [&queues] { return queues.empty_windows.Pop(); },
@@ -102,7 +104,7 @@ Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& option
     const std::span<char> room = framer.Room();
     TRACEDB_ASSIGN(count, source->Read(room));
     if (count == 0) break;
-    if (packed) hash.Add(room.first(count));
+    if (packed && !hash_beside) hash.Add(room.first(count));
     framer.Added(count);
     if (options.on_progress) {
       options.on_progress({source->packed_bytes(), framer.text_bytes(),
@@ -132,7 +134,9 @@ Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& option
   outcome.file_bytes = source->packed_bytes();
   outcome.text_bytes = framer.text_bytes();
   outcome.file_hash = source->file_hash();
-  outcome.text_hash = packed ? hash.Digits() : outcome.file_hash;
+  outcome.text_hash = hash_beside ? source->text_hash()
+                      : packed    ? hash.Digits()
+                                  : outcome.file_hash;
   return outcome;
 }
 

@@ -39,6 +39,8 @@ class ByteSource {
   virtual uint64_t packed_bytes() const = 0;
   // Hash of the file as it is, once it has been read to its end; empty before.
   virtual std::string file_hash() const = 0;
+  // Hash of the text, where a source makes it and Read has returned 0; else empty.
+  virtual std::string text_hash() const { return ""; }
   // What could not be made text of; null: nothing is ever left out. Final once Read has returned 0.
   virtual const EventIssues* issues() const { return nullptr; }
 };
