@@ -141,7 +141,7 @@ Status CallNesting::Add(const HostSlice& slice, const CallUse& counted, const Ta
   }
   if (!within_itself) AddTotal(counted.use, slice.dur);
   if (slice.waits)
-    syncs_.Add(number, {slice.ts, EndOf(slice)}, {counted.step, slice.event_name, around.path});
+    syncs_.Add(number, {slice.ts, EndOf(slice)}, {counted.step(), slice.event_name, around.path});
   if (slice.kind != HostKind::kCall || !slice.has_correlation) return Done{};
   const bool no_operator = paths_.node(around.path).op == 0;
   if (no_operator && slice.has_external_id) {

@@ -20,7 +20,7 @@ uint32_t CallTimes::UseOf(const StepNumber& step, const HostSlice& slice) {
   return near.use;
 }
 
-CallUse CallTimes::Add(const HostSlice& slice) {
+void CallTimes::Add(const HostSlice& slice, CallUse& counted) {
   int64_t start_ns;
   StepNumber step;
   if (!__builtin_add_overflow(slice.ts, base_ns_, &start_ns)) step = steps_.At(start_ns);
@@ -29,7 +29,9 @@ CallUse CallTimes::Add(const HostSlice& slice) {
   if (slice.dur > 0) {
     if (Thread* thread = threads_.Of(slice.track); thread != nullptr) Own(*thread, slice, use);
   }
-  return {step, use};
+  counted.step_number = step.value_or(0);
+  counted.use = use;
+  counted.has_step = step.has_value();
 }
 
 // From its start on the thread's time, among its kind, is its own.

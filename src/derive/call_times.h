@@ -28,8 +28,11 @@ struct CallLimits {
 
 // What a slice is counted for.
 struct CallUse {
-  StepNumber step;
-  uint32_t use;  // in HostUse
+  int64_t step_number = 0;  // where it has a step
+  uint32_t use = 0;         // in HostUse
+  bool has_step = false;
+
+  StepNumber step() const { return has_step ? StepNumber(step_number) : std::nullopt; }
 };
 
 class alignas(kApartBytes) CallTimes {
@@ -38,8 +41,9 @@ class alignas(kApartBytes) CallTimes {
   CallTimes(StepFinder& steps, int64_t base_ns, HostUse& uses)
       : steps_(steps), base_ns_(base_ns), uses_(uses), threads_(limits_.threads_max) {}
 
-  // Starts must not fall.
-  CallUse Add(const HostSlice& slice);
+  // Starts must not fall. Fills `counted`, which is written part by part where it stays: a copy of
+  // all of it would have to wait for each part.
+  void Add(const HostSlice& slice, CallUse& counted);
   // No slice comes any more.
   void Finish();
 

@@ -60,10 +60,12 @@ Status HostDerivation::ReadInTurn(const HostSlices& slices, const TimeRule& time
                                   LaunchCalls& calls) {
   SlicesAhead ahead(slices, false);
   const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
+  CallUse counted;
   while (auto lot = ahead.Next()) {
     for (const HostSlice& slice : *lot) {
-      if (times.KeepsHost(slice.ts, slice.dur))
-        TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
+      if (!times.KeepsHost(slice.ts, slice.dur)) continue;
+      times_.Add(slice, counted);
+      TRACEDB_TRY(nest_.Add(slice, counted, take));
     }
     ahead.Return(std::move(*lot));
   }
@@ -87,10 +89,11 @@ Status HostDerivation::ReadInStages(const HostSlices& slices, const TimeRule& ti
     for (const LaunchCall& call : lot) TRACEDB_TRY(calls.Add(call));
     return Done{};
   });
-  const CallNesting::TakeCall take = [&keeping](const LaunchCall& call) {
-    return keeping.Add(call);
-  };
   LotTaker<CountedLot> nesting(true, [&](CountedLot& lot) -> Status {
+    // Of this thread, as what lies beside it on a stack is written all the time.
+    const CallNesting::TakeCall take = [&keeping](const LaunchCall& call) {
+      return keeping.Add(call);
+    };
     for (size_t i = 0; i < lot.slices.size(); ++i) {
       TRACEDB_TRY(nest_.Add(lot.slices[i], lot.counted[i], take));
     }
@@ -100,15 +103,14 @@ Status HostDerivation::ReadInStages(const HostSlices& slices, const TimeRule& ti
   });
   while (auto lot = ahead.Next()) {
     auto counted = spare.Pop();
-    counted->clear();
-    counted->reserve(lot->size());
+    counted->resize(SlicesAhead::kLotSlices);
+    size_t kept = 0;
     for (HostSlice& slice : *lot) {
       if (!times.KeepsHost(slice.ts, slice.dur)) continue;
-      HostSlice& kept = (*lot)[counted->size()];
-      if (&kept != &slice) kept = slice;
-      counted->push_back(times_.Add(slice));
+      if (&(*lot)[kept] != &slice) (*lot)[kept] = slice;
+      times_.Add(slice, (*counted)[kept++]);
     }
-    lot->resize(counted->size());
+    lot->resize(kept);
     TRACEDB_TRY(nesting.Give({std::move(*lot), std::move(*counted)}));
   }
   TRACEDB_TRY(ahead.status());

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/run_caught.h"
@@ -16,7 +17,7 @@
 namespace tracedb {
 
 template <typename Lot>
-class LotTaker {
+class alignas(kApartBytes) LotTaker {
  public:
   // Is called with all lots, in the order in which they were given; not any more after an error.
   using Take = std::function<Status(Lot&)>;
@@ -62,7 +63,7 @@ class LotTaker {
 
 // Makes the lots of single items. Of less than a lot none goes to a thread.
 template <typename Item>
-class ItemTaker {
+class alignas(kApartBytes) ItemTaker {
  public:
   using Take = std::function<Status(std::span<const Item>)>;
 

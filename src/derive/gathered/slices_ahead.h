@@ -19,6 +19,7 @@ class alignas(kApartBytes) SlicesAhead {
  public:
   using Lot = std::vector<HostSlice>;
   static constexpr size_t kLotsInStages = 8;
+  static constexpr size_t kLotSlices = 2048;  // at most
 
   // `in_stages`: whoever takes lots hands them on to another thread, so that more are on their way.
   SlicesAhead(const HostSlices& slices, bool in_stages);
@@ -35,7 +36,6 @@ class alignas(kApartBytes) SlicesAhead {
 
  private:
   static constexpr size_t kLots = 4;
-  static constexpr size_t kLotSlices = 2048;
   static constexpr size_t kFew = 8192;  // read before a thread has begun
 
   static void ReadLot(HostSlices::Reader& reader, Lot& lot);

@@ -3,12 +3,26 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tracedb/base/prefetch.h"
+
 namespace tracedb {
 namespace {
 
 constexpr size_t kCopyBytes = 16;
 constexpr size_t kUsualCopies = 4;  // of a piece of text
 static_assert(kCopyBytes <= DeflateTokens::kSlackBytes);
+
+// The lines that come after what is written next: other cores have had them, and a core waits for
+// each that it has not asked for.
+constexpr ptrdiff_t kStretchBytes = 1024;
+constexpr ptrdiff_t kAheadBytes = 2048;
+
+inline void AskForLines(const char* out, const char* limit) {
+  constexpr ptrdiff_t kLineBytes = 64;
+  const char* const first = out + kAheadBytes;
+  const ptrdiff_t count = std::min(kStretchBytes, limit - first);
+  for (ptrdiff_t i = 0; i < count; i += kLineBytes) PrefetchToWrite(first + i);
+}
 
 // Both copy 16 bytes at a time: the first writes up to 15 too many, the second up to 64.
 inline char* CopyLiterals(char* out, const uint8_t* from, size_t count) {
@@ -50,16 +64,20 @@ size_t TokenText::Write(const DeflateTokens& tokens, size_t& next, size_t& liter
   const uint8_t* literals = tokens.literals.data() + literals_at;
   const DeflateToken* token = tokens.tokens.data() + next;
   const DeflateToken* const end = tokens.tokens.data() + tokens.token_count;
-  for (; token < end && out < limit; ++token) {
-    const uint32_t count = token->literals();
-    out = CopyLiterals(out, literals, count);
-    literals += count;
-    const size_t length = token->length();
-    const size_t distance = token->distance();
-    if (distance > static_cast<size_t>(out - begin)) [[unlikely]] {
-      out = CopyOld(out, begin, distance, length);
-    } else {
-      out = CopyText(out, distance, length);
+  while (token < end && out < limit) {
+    const char* const stretch_end = out + std::min<ptrdiff_t>(kStretchBytes, limit - out);
+    AskForLines(out, limit);
+    for (; token < end && out < stretch_end; ++token) {
+      const uint32_t count = token->literals();
+      out = CopyLiterals(out, literals, count);
+      literals += count;
+      const size_t length = token->length();
+      const size_t distance = token->distance();
+      if (distance > static_cast<size_t>(out - begin)) [[unlikely]] {
+        out = CopyOld(out, begin, distance, length);
+      } else {
+        out = CopyText(out, distance, length);
+      }
     }
   }
   next = static_cast<size_t>(token - tokens.tokens.data());
