@@ -90,3 +90,19 @@ function(tracedb_module name layer)
   add_dependencies(tracedb_${layer} tracedb_${name}_module)
   install(TARGETS tracedb_${name}_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tracedb)
 endfunction()
+
+# The files of a layer that are for processors with wide vectors: NAME_avx2.cc and NAME_avx512.cc for
+# each NAME; which of them is used is found out at run time.
+function(tracedb_wide_sources layer)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    return()
+  endif()
+  foreach(name IN LISTS ARGN)
+    target_sources(tracedb_${layer} PRIVATE ${name}_avx2.cc ${name}_avx512.cc)
+    set_source_files_properties(${name}_avx2.cc PROPERTIES COMPILE_OPTIONS "-mavx2;-mpclmul;-mbmi2"
+                                SKIP_PRECOMPILE_HEADERS ON)
+    set_source_files_properties(${name}_avx512.cc PROPERTIES
+                                COMPILE_OPTIONS "-mavx512bw;-mpclmul;-mbmi2"
+                                SKIP_PRECOMPILE_HEADERS ON)
+  endforeach()
+endfunction()

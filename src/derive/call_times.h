@@ -77,7 +77,7 @@ class alignas(kApartBytes) CallTimes {
     HostKind kind = HostKind::kOperator;
     uint32_t use = 0;
   };
-  static constexpr size_t kNearUses = 512;  // a power of two
+  static constexpr size_t kNearUses = 2048;  // a power of two; a step has some hundred names
   StepNumber near_step_;
   std::vector<NearUse> near_uses_ = std::vector<NearUse>(kNearUses);
   TrackThreads<Thread> threads_;

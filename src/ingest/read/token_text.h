@@ -7,6 +7,7 @@
 #include <span>
 
 #include "ingest/read/deflate_tokens.h"
+#include "ingest/read/token_copy.h"
 
 namespace tracedb {
 
@@ -14,8 +15,7 @@ namespace tracedb {
 class TokenText {
  public:
   static constexpr size_t kHistoryBytes = 32 * 1024;  // how far back a copy may begin
-  // What a token may write, and what its copying writes too much.
-  static constexpr size_t kRoomBytesMin = 1024;
+  static constexpr size_t kRoomBytesMin = kTokenRoomBytes;
 
   // The tokens from `next` on as text, until they are over or less than kRoomBytesMin is left of
   // `into`; how many bytes that are. `next` and `literals_at` go on by what was taken.
@@ -33,6 +33,7 @@ class TokenText {
   char* CopyOld(char* out, const char* begin, size_t distance, size_t length) const;
   void Remember(std::span<const char> text);
 
+  const CopyTokens copy_ = WidestCopy();
   std::array<char, kHistoryBytes> history_;  // before what is being written; at its end
   size_t history_bytes_ = 0;
   uint64_t bytes_ = 0;
