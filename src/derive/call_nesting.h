@@ -16,6 +16,7 @@
 
 #include "derive/call_paths.h"
 #include "derive/call_times.h"
+#include "derive/call_uses.h"
 #include "derive/graphs/graph_captures.h"
 #include "derive/launch_table.h"
 #include "derive/sync_calls.h"
@@ -116,7 +117,7 @@ class alignas(kApartBytes) CallNesting {
   // reference must outlive it.
   CallNesting(size_t recent, CallPaths& paths, SyncCalls& syncs, GraphCaptures& graphs);
 
-  // Starts must not fall. `counted`: what CallTimes says of the slice. Gives `take` a call that has
+  // Starts must not fall. `counted`: what CallUses says of the slice. Gives `take` a call that has
   // a correlation.
   Status Add(const HostSlice& slice, const CallUse& counted, const TakeCall& take);
 

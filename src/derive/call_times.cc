@@ -2,37 +2,9 @@
 
 #include <algorithm>
 
+#include "derive/host_use.h"
+
 namespace tracedb {
-
-uint32_t CallTimes::UseOf(const StepNumber& step, const HostSlice& slice) {
-  if (step != near_step_) {
-    near_step_ = step;
-    near_uses_.assign(kNearUses, NearUse{});
-  }
-  const auto mixed = static_cast<uint64_t>(slice.event_name * 5 + slice.args_text * 3 +
-                                           static_cast<int64_t>(slice.kind));
-  NearUse& near = near_uses_[mixed % kNearUses];
-  if (near.event_name != slice.event_name || near.args_text != slice.args_text ||
-      near.kind != slice.kind) {
-    near = {slice.event_name, slice.args_text, slice.kind,
-            uses_.Find({step, slice.kind, slice.event_name, slice.args_text})};
-  }
-  return near.use;
-}
-
-void CallTimes::Add(const HostSlice& slice, CallUse& counted) {
-  int64_t start_ns;
-  StepNumber step;
-  if (!__builtin_add_overflow(slice.ts, base_ns_, &start_ns)) step = steps_.At(start_ns);
-  const uint32_t use = UseOf(step, slice);
-  ++uses_[use].calls;
-  if (slice.dur > 0) {
-    if (Thread* thread = threads_.Of(slice.track); thread != nullptr) Own(*thread, slice, use);
-  }
-  counted.step_number = step.value_or(0);
-  counted.use = use;
-  counted.has_step = step.has_value();
-}
 
 // From its start on the thread's time, among its kind, is its own.
 void CallTimes::Own(Thread& thread, const HostSlice& slice, uint32_t use) {
@@ -51,7 +23,7 @@ void CallTimes::CountSelf(Thread& thread, size_t kind, int64_t now) {
     const Owner& owner = owners.back();
     const int64_t until = std::min(owner.end, now);
     if (until > counted_to) {  // never both at the ends of 64 bits: it has been open since
-      AddTime(uses_[owner.use].self_ns, until - counted_to);
+      AddTime(self_ns_[owner.use], until - counted_to);
       counted_to = until;
     }
     if (owner.end > now) return;

@@ -1,5 +1,5 @@
-// Host slices in the order of their start -> their step, and what each took itself, by step and
-// name.
+// Host slices in the order of their start -> what each took itself, summed by the row that it is
+// counted in.
 //
 // The time of a thread is that of the innermost slice of a kind; what lasts longer than the one
 // around it keeps its time after that one's end.
@@ -11,8 +11,6 @@
 #include <limits>
 #include <vector>
 
-#include "derive/host_use.h"
-#include "derive/step_finder.h"
 #include "derive/track_threads.h"
 #include "tracedb/base/apart_bytes.h"
 #include "tracedb/derive/gathered/host_slices.h"
@@ -26,26 +24,21 @@ struct CallLimits {
   size_t held_max = 65536;    // slices that are open, of all threads
 };
 
-// What a slice is counted for.
-struct CallUse {
-  int64_t step_number = 0;  // where it has a step
-  uint32_t use = 0;         // in HostUse
-  bool has_step = false;
-
-  StepNumber step() const { return has_step ? StepNumber(step_number) : std::nullopt; }
-};
-
 class alignas(kApartBytes) CallTimes {
  public:
-  // `base_ns` is added to times to find their step. What is passed by reference must outlive it.
-  CallTimes(StepFinder& steps, int64_t base_ns, HostUse& uses)
-      : steps_(steps), base_ns_(base_ns), uses_(uses), threads_(limits_.threads_max) {}
+  CallTimes() : threads_(limits_.threads_max) {}
 
-  // Starts must not fall. Fills `counted`, which is written part by part where it stays: a copy of
-  // all of it would have to wait for each part.
-  void Add(const HostSlice& slice, CallUse& counted);
+  // Starts must not fall. `use`: the number of its row in HostUse.
+  void Add(const HostSlice& slice, uint32_t use) {
+    if (use >= self_ns_.size()) self_ns_.resize(use + 1);
+    if (slice.dur <= 0) return;
+    if (Thread* thread = threads_.Of(slice.track); thread != nullptr) Own(*thread, slice, use);
+  }
   // No slice comes any more.
   void Finish();
+
+  // By the number of the row.
+  const std::vector<int64_t>& self_ns() const { return self_ns_; }
 
  private:
   struct Owner {  // of the thread's time, among its kind
@@ -62,24 +55,11 @@ class alignas(kApartBytes) CallTimes {
     least.fill(std::numeric_limits<int64_t>::min());
     return least;
   }
-  uint32_t UseOf(const StepNumber& step, const HostSlice& slice);
   void Own(Thread& thread, const HostSlice& slice, uint32_t use);
   void CountSelf(Thread& thread, size_t kind, int64_t now);
 
-  StepFinder& steps_;
-  int64_t base_ns_;
   const CallLimits limits_;
-  HostUse& uses_;
-  // The rows of sums that were found last, all of one step: most slices are of a few names.
-  struct NearUse {
-    int64_t event_name = -1;
-    int64_t args_text = 0;
-    HostKind kind = HostKind::kOperator;
-    uint32_t use = 0;
-  };
-  static constexpr size_t kNearUses = 2048;  // a power of two; a step has some hundred names
-  StepNumber near_step_;
-  std::vector<NearUse> near_uses_ = std::vector<NearUse>(kNearUses);
+  std::vector<int64_t> self_ns_;
   TrackThreads<Thread> threads_;
   size_t held_ = 0;
 };

@@ -51,7 +51,7 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const LoadLimi
       syncs_(limits.host.sync_call_bytes_max / SyncCalls::kBytesEach,
              limits.host.sync_use_bytes_max / SyncUse::kBytesEach),
       graphs_(std::move(folder), limits.host.graph_call_bytes_max),
-      times_(steps_, base_ns, host_uses_),
+      uses_(steps_, base_ns, host_uses_),
       nest_(RecentMax(limits.host), paths_, syncs_, graphs_),
       has_cores_to_spare_(limits.has_cores_to_spare()) {}
 
@@ -64,7 +64,8 @@ Status HostDerivation::ReadInTurn(const HostSlices& slices, const TimeRule& time
   while (auto lot = ahead.Next()) {
     for (const HostSlice& slice : *lot) {
       if (!times.KeepsHost(slice.ts, slice.dur)) continue;
-      times_.Add(slice, counted);
+      uses_.Add(slice, counted);
+      times_.Add(slice, counted.use);
       TRACEDB_TRY(nest_.Add(slice, counted, take));
     }
     ahead.Return(std::move(*lot));
@@ -72,24 +73,25 @@ Status HostDerivation::ReadInTurn(const HostSlices& slices, const TimeRule& time
   return ahead.status();
 }
 
-// A thread each brings slices together, counts them, finds their paths and keeps the calls.
+// A thread each brings slices together, counts them, sums their own times, finds their paths and
+// keeps the calls.
 Status HostDerivation::ReadInStages(const HostSlices& slices, const TimeRule& times,
                                     LaunchCalls& calls) {
   struct CountedLot {
     SlicesAhead::Lot slices;
     std::vector<CallUse> counted;
   };
+  using Lots = LotTaker<CountedLot>;
   SlicesAhead ahead(slices, true);
-  // Or nobody would be told of an error: those that it leaves are not for reading any more.
-  constexpr size_t kCounted = LotTaker<CountedLot>::kLots + 2;
-  static_assert(SlicesAhead::kLotsInStages >= kCounted);
-  BoundedQueue<std::vector<CallUse>> spare(kCounted);
-  for (size_t i = 0; i < kCounted; ++i) static_cast<void>(spare.Push({}));
+  // Or nobody would be told of an error: those that two stages leave are not for reading any more.
+  static_assert(SlicesAhead::kLotsInStages >= 2 * (Lots::kLots + 1) + 1);
+  BoundedQueue<std::vector<CallUse>> spare(SlicesAhead::kLotsInStages);
+  for (size_t i = 0; i < SlicesAhead::kLotsInStages; ++i) static_cast<void>(spare.Push({}));
   ItemTaker<LaunchCall> keeping(true, [&calls](std::span<const LaunchCall> lot) -> Status {
     for (const LaunchCall& call : lot) TRACEDB_TRY(calls.Add(call));
     return Done{};
   });
-  LotTaker<CountedLot> nesting(true, [&](CountedLot& lot) -> Status {
+  Lots nesting(true, [&](CountedLot& lot) -> Status {
     // Of this thread, as what lies beside it on a stack is written all the time.
     const CallNesting::TakeCall take = [&keeping](const LaunchCall& call) {
       return keeping.Add(call);
@@ -101,6 +103,10 @@ Status HostDerivation::ReadInStages(const HostSlices& slices, const TimeRule& ti
     static_cast<void>(spare.Push(std::move(lot.counted)));
     return Done{};
   });
+  Lots timing(true, [&](CountedLot& lot) -> Status {
+    for (size_t i = 0; i < lot.slices.size(); ++i) times_.Add(lot.slices[i], lot.counted[i].use);
+    return nesting.Give(std::move(lot));
+  });
   while (auto lot = ahead.Next()) {
     auto counted = spare.Pop();
     counted->resize(SlicesAhead::kLotSlices);
@@ -108,12 +114,13 @@ Status HostDerivation::ReadInStages(const HostSlices& slices, const TimeRule& ti
     for (HostSlice& slice : *lot) {
       if (!times.KeepsHost(slice.ts, slice.dur)) continue;
       if (&(*lot)[kept] != &slice) (*lot)[kept] = slice;
-      times_.Add(slice, (*counted)[kept++]);
+      uses_.Add(slice, (*counted)[kept++]);
     }
     lot->resize(kept);
-    TRACEDB_TRY(nesting.Give({std::move(*lot), std::move(*counted)}));
+    TRACEDB_TRY(timing.Give({std::move(*lot), std::move(*counted)}));
   }
   TRACEDB_TRY(ahead.status());
+  TRACEDB_TRY(timing.Finish());
   TRACEDB_TRY(nesting.Finish());
   return keeping.Finish();
 }
@@ -123,10 +130,10 @@ Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& time
   TRACEDB_TRY(has_cores_to_spare_ ? ReadInStages(slices, times, calls)
                                   : ReadInTurn(slices, times, calls));
   times_.Finish();
+  const std::vector<int64_t>& self_ns = times_.self_ns();
+  for (uint32_t use = 0; use < self_ns.size(); ++use) host_uses_[use].self_ns = self_ns[use];
   const std::vector<int64_t>& totals_ns = nest_.totals_ns();
-  for (uint32_t use = 0; use < totals_ns.size(); ++use) {
-    host_uses_[use].total_ns = totals_ns[use];
-  }
+  for (uint32_t use = 0; use < totals_ns.size(); ++use) host_uses_[use].total_ns = totals_ns[use];
   return graphs_.Finish();
 }
 

@@ -11,6 +11,7 @@
 #include "derive/call_nesting.h"
 #include "derive/call_paths.h"
 #include "derive/call_times.h"
+#include "derive/call_uses.h"
 #include "derive/graphs/graph_captures.h"
 #include "derive/host_use.h"
 #include "derive/launch_table.h"
@@ -76,11 +77,12 @@ class HostDerivation {
   Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
   StepFinder steps_;
-  HostUse host_uses_;  // by times_
+  HostUse host_uses_;  // by uses_
   KernelUse kernel_uses_;
   alignas(kApartBytes) CallPaths paths_;  // by nest_, as the next two
   SyncCalls syncs_;
   GraphCaptures graphs_;
+  CallUses uses_;
   CallTimes times_;
   CallNesting nest_;
   bool has_cores_to_spare_;

@@ -18,7 +18,7 @@ namespace tracedb {
 class alignas(kApartBytes) SlicesAhead {
  public:
   using Lot = std::vector<HostSlice>;
-  static constexpr size_t kLotsInStages = 8;
+  static constexpr size_t kLotsInStages = 12;
   static constexpr size_t kLotSlices = 2048;  // at most
 
   // `in_stages`: whoever takes lots hands them on to another thread, so that more are on their way.
