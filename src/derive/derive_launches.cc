@@ -86,57 +86,65 @@ Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t 
 Status LaunchDerivation::WriteLots(const LaunchCalls& calls, const Output& output) {
   struct Lot {
     size_t first, end;
-    std::future<Result<LaunchTable>> launches;
+    std::future<Result<LookedUp>> looked_up;
   };
   const size_t count = input_.activities.count();
-  // Tables of two lots have room at the same time, of smaller ones more.
-  const size_t lot_max = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
-  size_t size = std::min(kLotActivities, lot_max);
+  const bool beside = limits_.has_cores_to_spare();
+  const size_t bytes_each = LaunchTable::kBytesEach + (beside ? sizeof(GpuActivity) : 0);
+  // Two lots have room at the same time, smaller ones more.
+  const size_t lot_max = limits_.launch_lot_bytes_max / bytes_each / 2;
+  size_t size = std::min(beside ? kLotActivities / 2 : kLotActivities, lot_max);
   size_t begun = 0;  // of the activities
   std::deque<Lot> lots;
   const auto begin_next = [&] {
     const size_t first = begun;
     begun = std::min(count, begun + size);
     const bool is_only = begun - first == count;
-    auto launches = std::async(is_only ? std::launch::deferred : std::launch::async,
-                               [this, &calls, first, end = begun] {
-                                 return RunCaught([&] { return LookUp(calls, first, end); });
-                               });
-    lots.push_back({first, begun, std::move(launches)});
+    auto looked_up =
+        std::async(is_only ? std::launch::deferred : std::launch::async,
+                   [this, &calls, beside, first, end = begun] {
+                     return RunCaught([&] { return LookUp(calls, first, end, beside); });
+                   });
+    lots.push_back({first, begun, std::move(looked_up)});
   };
-  const size_t ahead = limits_.has_cores_to_spare() ? kLotsAhead : 1;
+  const size_t ahead = beside ? kLotsAhead : 1;
   while (begun < count || !lots.empty()) {
     while (begun < count && lots.size() < std::min(ahead + 1, 2 * lot_max / size)) begin_next();
     Lot lot = std::move(lots.front());
     lots.pop_front();
-    TRACEDB_ASSIGN(launches, lot.launches.get());
+    TRACEDB_ASSIGN(looked_up, lot.looked_up.get());
     const size_t activities = lot.end - lot.first;
-    if (launches.offers() > kOffersEach * activities) size = std::min(2 * size, lot_max);
-    TRACEDB_TRY(WriteLot(output, launches, lot.first, lot.end));
+    if (looked_up.launches.offers() > kOffersEach * activities) size = std::min(2 * size, lot_max);
+    TRACEDB_TRY(WriteLot(output, looked_up, lot.first, lot.end));
   }
   return steps_.status();
 }
 
-// The launches of activities `first` to `end` - 1.
-Result<LaunchTable> LaunchDerivation::LookUp(const LaunchCalls& calls, size_t first,
-                                             size_t end) const {
-  LaunchTable launches(end - first);
-  TRACEDB_TRY(input_.activities.ForEach(first, end, [&launches](const GpuActivity& activity) {
-    if (activity.has_correlation) launches.Want(activity.correlation);
+// The launches of activities `first` to `end` - 1, and with `keep` these themselves.
+Result<LaunchDerivation::LookedUp> LaunchDerivation::LookUp(const LaunchCalls& calls, size_t first,
+                                                            size_t end, bool keep) const {
+  LookedUp found{LaunchTable(end - first), {}};
+  if (keep) found.activities.reserve(end - first);
+  TRACEDB_TRY(input_.activities.ForEach(first, end, [&found, keep](const GpuActivity& activity) {
+    if (activity.has_correlation) found.launches.Want(activity.correlation);
+    if (keep) found.activities.push_back(activity);
   }));
-  TRACEDB_TRY(calls.ForEach(launches.wanted(),
-                            [&launches](const LaunchCall& call) { launches.Offer(call); }));
-  return launches;
+  TRACEDB_TRY(calls.ForEach(found.launches.wanted(),
+                            [&found](const LaunchCall& call) { found.launches.Offer(call); }));
+  return found;
 }
 
-Status LaunchDerivation::WriteLot(const Output& output, LaunchTable& launches, size_t first,
-                                  size_t end) {
+Status LaunchDerivation::WriteLot(const Output& output, LookedUp& lot, size_t first, size_t end) {
+  const auto add = [&](const GpuActivity& activity) {
+    const LaunchCall none;
+    return AddLaunch(output, activity,
+                     activity.has_correlation ? lot.launches.Of(activity.correlation) : none);
+  };
+  for (const GpuActivity& activity : lot.activities) TRACEDB_TRY(add(activity));
+  if (!lot.activities.empty()) return Done{};
   Status written = Done{};
   TRACEDB_TRY(input_.activities.ForEach(first, end, [&](const GpuActivity& activity) {
-    if (!written.ok()) return;
-    const LaunchCall none;
-    written = AddLaunch(output, activity,
-                        activity.has_correlation ? launches.Of(activity.correlation) : none);
+    if (written.ok()) written = add(activity);
   }));
   return written;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "derive/collectives/collective_facts.h"
 #include "derive/collectives/communication_kernels.h"
@@ -82,9 +83,14 @@ class LaunchDerivation {
     const Take& take;
   };
 
-  Result<LaunchTable> LookUp(const LaunchCalls& calls, size_t first, size_t end) const;
+  struct LookedUp {
+    LaunchTable launches;
+    std::vector<GpuActivity> activities;  // where whoever looks them up has time to keep them
+  };
+
+  Result<LookedUp> LookUp(const LaunchCalls& calls, size_t first, size_t end, bool keep) const;
   Status WriteLots(const LaunchCalls& calls, const Output& output);
-  Status WriteLot(const Output& output, LaunchTable& launches, size_t first, size_t end);
+  Status WriteLot(const Output& output, LookedUp& lot, size_t first, size_t end);
   Status AddLaunch(const Output& output, const GpuActivity& activity, const LaunchCall& call);
   Status CountAndStore(std::span<const Launch> launches, RowStore& rows, size_t table) const;
   Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
