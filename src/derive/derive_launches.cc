@@ -74,10 +74,18 @@ Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
 
 Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table,
                                const Take& take) {
-  Launches launches(limits_.has_cores_to_spare(),
-                    [&](std::span<const Launch> lot) { return CountAndStore(lot, rows, table); });
-  TRACEDB_TRY(WriteLots(calls, {launches, take}));
-  return launches.Finish();
+  const bool beside = limits_.has_cores_to_spare();
+  Launches counted(beside, [this](std::span<const Launch> lot) {
+    Count(lot);
+    return Status(Done{});
+  });
+  Launches stored(beside, [&](std::span<const Launch> lot) {
+    if (!beside) Count(lot);
+    return Store(lot, rows, table);
+  });
+  TRACEDB_TRY(WriteLots(calls, {beside ? &counted : nullptr, stored, take}));
+  TRACEDB_TRY(counted.Finish());
+  return stored.Finish();
 }
 
 // A lot of activities at a time, whose launches stay in a core's cache; while one is gone through
@@ -169,16 +177,24 @@ Status LaunchDerivation::AddLaunch(const Output& output, const GpuActivity& acti
   }
   TRACEDB_TRY(output.take(activity, facts));
   const int64_t gpu_ns = activity.has_dur ? std::max<int64_t>(activity.dur, 0) : 0;
-  return output.launches.Add({activity.id, activity.event_name, gpu_ns, call.slice_id,
-                              known ? call.ts + base_ns : 0, step, path});
+  const Launch launch{activity.id,   activity.event_name,           gpu_ns,
+                      call.slice_id, known ? call.ts + base_ns : 0, step,
+                      path};
+  if (output.counted != nullptr) TRACEDB_TRY(output.counted->Add(launch));
+  return output.stored.Add(launch);
 }
 
-Status LaunchDerivation::CountAndStore(std::span<const Launch> launches, RowStore& rows,
-                                       size_t table) const {
+void LaunchDerivation::Count(std::span<const Launch> launches) const {
+  for (const Launch& launch : launches) {
+    host_->Count(launch.event_name, launch.gpu_ns, launch.path, launch.step);
+  }
+}
+
+Status LaunchDerivation::Store(std::span<const Launch> launches, RowStore& rows,
+                               size_t table) const {
   RecordEncoder record;
   for (const Launch& launch : launches) {
     const bool known = launch.slice_id != 0;
-    host_->Count(launch.event_name, launch.gpu_ns, launch.path, launch.step);
     if (!known && !launch.step.has_value() && launch.path.path == 0) continue;
     record.Reset();
     record.Null();

@@ -79,7 +79,8 @@ class LaunchDerivation {
   };
   using Launches = ItemTaker<Launch>;
   struct Output {
-    Launches& launches;
+    Launches* counted;  // null: they are when they are stored
+    Launches& stored;
     const Take& take;
   };
 
@@ -92,7 +93,8 @@ class LaunchDerivation {
   Status WriteLots(const LaunchCalls& calls, const Output& output);
   Status WriteLot(const Output& output, LookedUp& lot, size_t first, size_t end);
   Status AddLaunch(const Output& output, const GpuActivity& activity, const LaunchCall& call);
-  Status CountAndStore(std::span<const Launch> launches, RowStore& rows, size_t table) const;
+  void Count(std::span<const Launch> launches) const;
+  Status Store(std::span<const Launch> launches, RowStore& rows, size_t table) const;
   Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
                                     const CommunicationKernel& kernel);
 

@@ -49,6 +49,13 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
     limits.unpack_threads = 3;
     limits.unpack_bytes_max = each_parser;
   }
+  // Sixteen: three threads that unpack take longer than three that parse.
+  constexpr unsigned kManyCoresMin = 16;
+  if (limits.unpack_threads > 0 && (threads != 0 ? threads + 1 : cores) >= kManyCoresMin) {
+    limits.parsers = static_cast<unsigned>(std::min<size_t>(limits.parsers, parsers_max - 2));
+    limits.unpack_threads = 4;
+    limits.unpack_bytes_max += each_parser;
+  }
   // Three cores or more: unpacking takes half of the time that the reader needs.
   if (limits.parsers > 1) limits.read_ahead_bytes = std::min(kMiB, limits.window_bytes);
   if (limits.unpack_threads > 0) {  // which outrun the reader

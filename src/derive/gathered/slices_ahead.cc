@@ -9,6 +9,7 @@ namespace tracedb {
 
 SlicesAhead::SlicesAhead(const HostSlices& slices, bool in_stages)
     : slices_(slices),
+      in_stages_(in_stages),
       has_thread_(slices.count() > kFew),
       empty_(kLotsInStages),
       full_(kLotsInStages) {
@@ -39,7 +40,7 @@ void SlicesAhead::ReadLot(HostSlices::Reader& reader, Lot& lot) {
 
 // What the thread writes with each slice is memory of its own, not beside that of others.
 Status SlicesAhead::ReadAll() {
-  HostSlices::Reader reader(slices_);
+  HostSlices::Reader reader(slices_, in_stages_);
   for (;;) {
     auto lot = empty_.Pop();
     if (!lot.has_value()) return Done{};

@@ -21,7 +21,8 @@ class alignas(kApartBytes) SlicesAhead {
   static constexpr size_t kLotsInStages = 12;
   static constexpr size_t kLotSlices = 2048;  // at most
 
-  // `in_stages`: whoever takes lots hands them on to another thread, so that more are on their way.
+  // `in_stages`: whoever takes lots hands them on to another thread, so that more are on their way,
+  // and reading them is the work of several threads.
   SlicesAhead(const HostSlices& slices, bool in_stages);
   ~SlicesAhead();
   SlicesAhead(const SlicesAhead&) = delete;
@@ -43,6 +44,7 @@ class alignas(kApartBytes) SlicesAhead {
 
   const HostSlices& slices_;
   std::optional<HostSlices::Reader> reader_;  // where there is no thread
+  const bool in_stages_;
   const bool has_thread_;
   BoundedQueue<Lot> empty_;
   BoundedQueue<Lot> full_;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "tracedb/base/result.h"
+#include "tracedb/memory/rows_ahead.h"
 #include "tracedb/memory/sorted_runs.h"
 #include "tracedb/schema/event_tables.h"
 #include "tracedb/schema/graph_calls.h"
@@ -84,16 +85,19 @@ class HostSlices {
   // The slices by start; of those that start at once the longest first, then by id. After Finish().
   class Reader {
    public:
-    explicit Reader(const HostSlices& slices)
-        : operators_(slices.operators_), functions_(slices.functions_), calls_(slices.calls_) {}
+    // `in_stages`: operators and functions, which are most, are each read on a thread of its own.
+    explicit Reader(const HostSlices& slices, bool in_stages = false)
+        : operators_(slices.operators_, in_stages),
+          functions_(slices.functions_, in_stages && slices.functions_.runs() > 0),
+          calls_(slices.calls_) {}
 
     // False after the last one, and when reading failed: status() tells.
     bool Next(HostSlice& slice);
     Status status() const;
 
    private:
-    SortedRuns<OperatorRow>::Reader operators_;
-    SortedRuns<FunctionRow>::Reader functions_;
+    RowsAhead<OperatorRow> operators_;
+    RowsAhead<FunctionRow> functions_;
     SortedRuns<CallRow>::Reader calls_;
   };
 
