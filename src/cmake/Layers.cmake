@@ -91,18 +91,19 @@ function(tracedb_module name layer)
   install(TARGETS tracedb_${name}_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tracedb)
 endfunction()
 
-# The files of a layer that are for processors with wide vectors: NAME_avx2.cc and NAME_avx512.cc for
-# each NAME; which of them is used is found out at run time.
+# The files of a layer, NAME_avx2.cc and NAME_avx512.cc, that are for processors with such vectors:
+# which of them is used is found out at run time.
 function(tracedb_wide_sources layer)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     return()
   endif()
-  foreach(name IN LISTS ARGN)
-    target_sources(tracedb_${layer} PRIVATE ${name}_avx2.cc ${name}_avx512.cc)
-    set_source_files_properties(${name}_avx2.cc PROPERTIES COMPILE_OPTIONS "-mavx2;-mpclmul;-mbmi2"
-                                SKIP_PRECOMPILE_HEADERS ON)
-    set_source_files_properties(${name}_avx512.cc PROPERTIES
-                                COMPILE_OPTIONS "-mavx512bw;-mpclmul;-mbmi2"
-                                SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(tracedb_${layer} PRIVATE ${ARGN})
+  foreach(file IN LISTS ARGN)
+    set(vectors -mavx2)
+    if(file MATCHES "_avx512.cc$")
+      set(vectors -mavx512bw)
+    endif()
+    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${vectors};-mpclmul;-mbmi2"
+                                                   SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
 endfunction()

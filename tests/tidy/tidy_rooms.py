@@ -74,6 +74,7 @@ FOLDER_FILES_MAX = 40
 ONE_OF_SEVERAL = {
     "src/ingest/frame/event_scan.h": ("event_scan_avx2", "event_scan_avx512"),
     "src/ingest/parse/layout_pieces.h": ("layout_pieces_avx2", "layout_pieces_avx512"),
+    "src/ingest/read/token_copy.h": ("token_copy_avx2", "token_copy_avx512"),
     "src/replay/graph/replay_graph.h": ("graph_builder", "collective_builder"),
     "src/serve/http/http_engine.h": ("httplib_engine",),
     "src/export/workbook.h": ("xlsx_workbook",),
