@@ -2,10 +2,10 @@
 
 An ingest is a pipeline: one thread reads, hashes and finds the events' ends, some parse, one builds
 rows and pages; from three cores on unpacking has a thread of its own, from four on gathering and
-writing have, and from eight on three threads decode pieces of the file. It goes at the speed of its
-slowest part, or of the cores that there are. When it is over, derived rows are made and the
-database lands. Files of one command are read and derived side by side from four cores on, and land
-one after the other while the next are read.
+writing have, and from eight on hashing has, and three threads (four from sixteen) decode pieces of
+the file. It goes at the speed of its slowest part, or of the cores that there are. When it is over,
+derived rows are made and the database lands. Files of one command are read and derived side by side
+from four cores on, and land one after the other while the next are read.
 The model has no cost for handing on, waiting, memory, or numbering the rows of files that are read
 side by side: what it says is the most that is possible.
 """
@@ -28,7 +28,9 @@ STAGES = ("read and unpack", "decode pieces", "text of pieces", "hash", "find ev
           "build rows and pages", "build beside a writer", "gather from rows",
           "write rows and pages")
 WRITER_CORES_MIN = 4  # as has_cores_to_spare in include/tracedb/memory/load_limits.h
-PIECES_CORES_MIN, PIECES_THREADS = 8, 3  # as src/memory/load_limits.cc
+# As src/memory/load_limits.cc; with pieces a thread hashes beside the reader.
+PIECES_CORES_MIN, PIECES_THREADS = 8, 3
+MANY_CORES_MIN, MANY_PIECES_THREADS = 16, 4
 
 
 class Costs(NamedTuple):
@@ -61,7 +63,8 @@ class Speed(NamedTuple):
 
 
 def parsers(costs: Costs, cores: int) -> int:
-    return min(max(cores - 1, 1), PARSERS_MAX, costs.parsers_max)
+    most = costs.parsers_max - (1 if cores >= MANY_CORES_MIN else 0)  # one's memory is for pieces
+    return min(max(cores - 1, 1), PARSERS_MAX, most)
 
 
 def streaming(costs: Costs, cores: int):
@@ -70,8 +73,9 @@ def streaming(costs: Costs, cores: int):
     count = parsers(costs, cores)
     if cores >= PIECES_CORES_MIN:
         unpack = costs.decode + costs.copy
-        reading = [(costs.decode / PIECES_THREADS, "decoding of pieces"),
-                   (costs.copy, "text of pieces"), (framing, "reader")]
+        decoders = MANY_PIECES_THREADS if cores >= MANY_CORES_MIN else PIECES_THREADS
+        reading = [(costs.decode / decoders, "decoding of pieces"),
+                   (costs.copy, "text of pieces"), (costs.ends, "reader")]
     elif count > 1:
         unpack, reading = costs.unpack, [(costs.unpack, "unpacking"), (framing, "reader")]
     else:
