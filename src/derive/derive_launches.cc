@@ -19,8 +19,8 @@ constexpr int kParallelismAt = kKnownBit + 1;
 constexpr int kDelayAt = kParallelismAt + 3;
 constexpr int64_t kDelayMax = (int64_t{1} << (63 - kDelayAt)) - 1;
 
-constexpr size_t kLotActivities = 16384;
-constexpr size_t kLotsAhead = 3;   // looked up at a time
+constexpr size_t kLotActivities = 16384;  // half of that where several are looked up
+constexpr size_t kLotsAhead = 3;          // looked up at a time
 constexpr size_t kOffersEach = 6;  // calls that are read for an activity; traces have about two
 
 CommunicationKernel CommunicationOf(const GpuActivity& activity, const LaunchCall& call,
