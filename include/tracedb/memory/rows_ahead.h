@@ -41,7 +41,7 @@ class alignas(kApartBytes) RowsAhead {
   RowsAhead(const RowsAhead&) = delete;
   RowsAhead& operator=(const RowsAhead&) = delete;
 
-  // Null after the last one, and when reading failed: status() tells.
+  // Null after the last one, and when reading failed: status() tells then, and not before.
   const Row* row() const { return row_; }
   void Next() {
     if (!has_thread_) {

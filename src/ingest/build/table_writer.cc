@@ -112,6 +112,7 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValue
   const bool ends_with_null = places == 0 && !is_gpu && row.args_text == 0;
   if (has_texts || ends_with_null) [[unlikely]]
     return EventOfAnyColumns(table, row, values, places);
+  static_assert(7 + kArgsColumns <= FixedRecord::kColumnsMax);
   FixedRecord record(fixed_, (is_gpu ? 7 : 6) + places);
   AddRow(record, table, row, places, [&](size_t column) {
     if ((values.mask >> column & 1) != 0) {
