@@ -6,7 +6,8 @@
 -- and not done. One row for each rank of such a group; the groups in the order in which their
 -- trouble began. The recorder keeps the last calls only: from where all ranks have them on they are
 -- compared. Sizes are compared where they must be equal. Sends and receives are not compared, but
--- count in rank_in. Of several dumps of a rank the last one read counts.
+-- count in rank_in. Of several dumps of a rank the last one read counts. A dump that breaks off
+-- says nothing of the calls after that, but how many there were, where its status came before.
 --
 -- param:  run  text  = null  This run only; all of them when null.
 --
@@ -21,24 +22,30 @@
 -- column: rank            int(id)     A rank of the group.
 -- column: is_culprit      int(count)  1: it is the one that is missing or differs; NULL: not known.
 -- column: name            text        What it called there; NULL: not called, or no dump of it.
--- column: state           text        scheduled, started, completed, not called, no longer kept, or
---                                     no dump.
+-- column: state           text        scheduled, started, completed, not called, no longer kept,
+--                                     cut off (the dump ends before it), or no dump.
 -- column: input_sizes     text        Of what it called there.
 -- column: output_sizes    text        Likewise.
--- column: last_seq        int(count)  Its last collective of the group.
+-- column: last_seq        int(count)  Its last collective of the group, of one cut off the last
+--                                     that is known.
 -- column: called_ms       real(ms)    When it called, since the first rank did.
 -- column: rank_in         text        The first call of the rank, of any group, that is not done.
 -- column: call            text        The innermost frame of the call, where it was recorded.
 --
 -- about:  communication
--- empty:  Every collective of the dumps is done on all ranks, or no dump of the flight recorder
---         (nccl_trace_rank_N, of TORCH_NCCL_DUMP_ON_TIMEOUT=1) is in the database.
+-- empty:  Every collective that the dumps tell of is done on all ranks (`tracedb doctor` names
+--         those that break off), or no dump of the flight recorder (nccl_trace_rank_N, of
+--         TORCH_NCCL_DUMP_ON_TIMEOUT=1) is in the database.
 -- lead:   group_description, collective_seq, verdict, rank, is_culprit, name, state
 
 WITH dump AS MATERIALIZED (
   SELECT run, rank, max(source_id) AS source_id FROM sources
   WHERE kind = 'flight recorder' AND rank IS NOT NULL AND (:run IS NULL OR run = :run)
   GROUP BY run, rank
+),
+cut AS MATERIALIZED (  -- dumps whose last calls are lost
+  SELECT DISTINCT i.source_id FROM issues i JOIN dump d ON d.source_id = i.source_id
+  WHERE i.kind IN ('cut_short', 'damaged_compression')
 ),
 known AS MATERIALIZED (  -- a group as a dump has it
   SELECT d.run, d.rank, d.source_id, g.group_name, coalesce(g.description, '') AS description,
@@ -49,8 +56,14 @@ known AS MATERIALIZED (  -- a group as a dump has it
 ),
 called AS MATERIALIZED (
   SELECT d.run, d.rank, f.source_id, f.group_name, coalesce(f.description, '') AS description,
-         (SELECT max(k.ranks) FROM known k WHERE k.source_id = f.source_id
-            AND k.group_name = f.group_name) AS ranks,
+         coalesce((SELECT max(k.ranks) FROM known k WHERE k.source_id = f.source_id
+                     AND k.group_name = f.group_name),
+                  (SELECT max(k.ranks) FROM known k  -- where its own are lost, as others have them
+                   WHERE f.source_id IN (SELECT source_id FROM cut) AND k.run = d.run
+                     AND k.group_name = f.group_name
+                     AND k.description = coalesce(f.description, '')
+                     AND d.rank IN (SELECT value FROM json_each(k.ranks))
+                   HAVING count(DISTINCT k.ranks) = 1)) AS ranks,
          f.collective_seq AS seq, group_concat(f.name, ' + ') AS name,
          group_concat(f.input_sizes, ' + ') AS input_sizes,
          group_concat(f.output_sizes, ' + ') AS output_sizes,
@@ -61,6 +74,7 @@ called AS MATERIALIZED (
   FROM (SELECT * FROM flight_records ORDER BY source_id, record_id, op_id) f
   JOIN dump d ON d.source_id = f.source_id
   WHERE coalesce(f.is_p2p, 0) = 0 AND f.collective_seq IS NOT NULL AND f.name IS NOT NULL
+    AND (f.state IS NOT NULL OR f.source_id NOT IN (SELECT source_id FROM cut))
   GROUP BY f.source_id, f.group_name, f.description, f.collective_seq
 ),
 team AS MATERIALIZED (
@@ -75,9 +89,12 @@ member AS MATERIALIZED (  -- ranks of a group, with a dump or without
 ),
 reach AS MATERIALIZED (  -- how far each came; a rank that never called has no first_seq
   SELECT m.run, m.group_name, m.description, m.ranks, m.rank, d.source_id,
-         min(c.seq) AS first_seq,
-         coalesce(max(c.seq), max(max(k.last_enqueued, 0)), CASE WHEN d.rank IS NOT NULL THEN 0 END)
-           AS last_seq
+         d.source_id IN (SELECT source_id FROM cut) AS is_cut,
+         min(c.seq) AS first_seq, max(c.seq) AS kept_seq,
+         CASE WHEN d.source_id IN (SELECT source_id FROM cut)
+           THEN max(max(k.last_enqueued, coalesce(c.seq, 0)))  -- NULL: not known
+           ELSE coalesce(max(c.seq), max(max(k.last_enqueued, 0)),
+                         CASE WHEN d.rank IS NOT NULL THEN 0 END) END AS last_seq
   FROM member m LEFT JOIN dump d ON d.run = m.run AND d.rank = m.rank
   LEFT JOIN called c ON c.source_id = d.source_id AND c.group_name = m.group_name
     AND c.description = m.description AND c.ranks IS m.ranks
@@ -86,13 +103,12 @@ reach AS MATERIALIZED (  -- how far each came; a rank that never called has no f
 ),
 bound AS MATERIALIZED (
   SELECT run, group_name, description, ranks, max(first_seq) AS floor_seq,
-         min(last_seq) AS least_seq,
-         count(source_id) AS dumps, count(*) AS members
+         min(last_seq) AS least_seq
   FROM reach GROUP BY run, group_name, description, ranks
 ),
 seen AS MATERIALIZED (  -- a collective as all dumps have it
-  SELECT b.run, b.group_name, b.description, b.ranks, c.seq, count(*) AS parts, b.dumps,
-         b.members, b.least_seq < c.seq AS is_missing, min(c.created_ns) AS created_ns,
+  SELECT b.run, b.group_name, b.description, b.ranks, c.seq, count(*) AS parts,
+         b.least_seq < c.seq AS is_missing, min(c.created_ns) AS created_ns,
          sum(c.state = 'completed') AS completed, sum(c.state = 'scheduled') AS scheduled,
          count(DISTINCT c.name) AS names,
          count(DISTINCT CASE WHEN c.name LIKE '%all_reduce%' OR c.name LIKE '%allreduce%'
@@ -113,8 +129,12 @@ trouble AS MATERIALIZED (
   GROUP BY run, group_name, description, ranks
 ),
 part AS MATERIALIZED (  -- each rank at that collective
-  SELECT t.*, r.rank, r.source_id, r.last_seq, c.name, c.input_sizes, c.output_sizes, c.dtypes,
+  SELECT t.*, r.rank, r.source_id,
+         coalesce(r.last_seq, r.kept_seq) AS last_seq, c.name, c.input_sizes, c.output_sizes,
+         c.dtypes,
          CASE WHEN r.source_id IS NULL THEN 'no dump' WHEN c.state IS NOT NULL THEN c.state
+           WHEN r.is_cut AND t.seq > coalesce(r.kept_seq, 0)
+             THEN iif(t.seq > r.last_seq, 'not called', 'cut off')
            WHEN r.last_seq >= t.seq THEN 'no longer kept' ELSE 'not called' END AS state,
          c.created_ns, c.frames,
          count(*) OVER (PARTITION BY t.run, t.group_name, t.description, t.ranks, c.name) AS alike,
@@ -126,10 +146,11 @@ part AS MATERIALIZED (  -- each rank at that collective
     AND c.description = t.description AND c.ranks IS t.ranks AND c.seq = t.seq
 ),
 kind AS MATERIALIZED (
-  SELECT p.*, s.created_ns AS first_ns, s.parts, s.dumps, s.members,
+  SELECT p.*, s.created_ns AS first_ns, s.parts,
          CASE WHEN s.names > 1 THEN 'operation' WHEN s.is_missing THEN 'missing'
            WHEN s.sizes > 1 OR s.dtypes > 1 THEN 'sizes'
-           WHEN s.dumps < s.members OR p.ranks IS NULL THEN 'unknown'
+           WHEN max(p.state IN ('no dump', 'cut off')) OVER of_team OR p.ranks IS NULL
+             THEN 'unknown'
            WHEN s.scheduled > 0 AND s.scheduled + s.completed < s.parts THEN 'scheduled'
            WHEN s.completed > 0 THEN 'some' WHEN s.scheduled > 0 THEN 'untimed'
            ELSE 'started' END AS kind,
@@ -140,7 +161,7 @@ kind AS MATERIALIZED (
 ),
 judged AS MATERIALIZED (
   SELECT *,
-         CASE WHEN state IN ('no dump', 'no longer kept') THEN NULL
+         CASE WHEN state IN ('no dump', 'no longer kept', 'cut off') THEN NULL
            WHEN kind = 'missing' THEN state = 'not called'
            WHEN kind = 'operation' THEN
              CASE WHEN 2 * most_alike > parts THEN name IS NOT NULL AND alike < most_alike END
@@ -153,7 +174,8 @@ judged AS MATERIALIZED (
 said AS MATERIALIZED (
   SELECT run, group_name, description, ranks, max(kind) AS kind, min(first_ns) AS first_ns,
          group_concat(CASE WHEN is_culprit THEN rank END, ', ') AS culprits,
-         group_concat(CASE WHEN state = 'no dump' THEN rank END, ', ') AS without_dump
+         group_concat(CASE WHEN state = 'no dump' THEN rank END, ', ') AS without_dump,
+         group_concat(CASE WHEN state = 'cut off' THEN rank END, ', ') AS cut_off
   FROM (SELECT * FROM judged ORDER BY rank) GROUP BY run, group_name, description, ranks
 ),
 numbered AS MATERIALIZED (
@@ -190,6 +212,7 @@ SELECT
       || '(TORCH_NCCL_ENABLE_TIMING was off)'
     ELSE 'called and begun by all, and done by none: cannot tell which of them is stuck' END
     || coalesce('; no dump of rank ' || n.without_dump, '')
+    || coalesce('; the dump of rank ' || n.cut_off || ' breaks off before it', '')
     || CASE WHEN j.ranks IS NULL THEN '; which ranks the group has is not told' ELSE '' END
     AS verdict,
   j.rank,

@@ -304,7 +304,10 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "
                  "if one does not")
-      ->type_name("EXPR");
+      ->type_name("EXPR")
+      ->check([](const std::string& expression) {
+        return expression.empty() ? std::string("an expression is missing") : std::string();
+      });
   app.footer(
       "Examples:\n"
       "  tracedb query                                 which queries there are\n"

@@ -8,10 +8,10 @@
 //   replay_line(capture_id, changes)    step, start_ns, end_ns, dur_ns, rank: on which rank that
 //                                       lies
 //
-// `changes` is JSON (src/replay/replay_changes.h), NULL or '[]' for none. Times are by the aligned
-// clocks. slice_id is the GPU activity, or the host's call that a stretch leads to; launch_of then
-// an activity that this call launches; held_by the slice of the host that holds it meanwhile,
-// held_name_id that slice's name in names.
+// `changes` is JSON (src/replay/changes/replay_changes.h), NULL or '[]' for none. Times are by the
+// aligned clocks. slice_id is the GPU activity, or the host's call that a stretch leads to;
+// launch_of then an activity that this call launches; held_by the slice of the host that holds it
+// meanwhile, held_name_id that slice's name in names.
 #pragma once
 
 #include "tracedb/base/result.h"

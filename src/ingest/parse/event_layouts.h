@@ -1,5 +1,5 @@
 // Events that have been seen before but for their numbers. A trace repeats itself: thousands of
-// events differ only in ts, dur and the values that args_slots.h takes out. A layout is such an
+// events differ only in ts, dur and the values that args_columns.h takes out. A layout is such an
 // event's text, in literal pieces with the varying numbers between them; an event that fits one
 // is known without being parsed: same name, thread, args.
 //

@@ -2,7 +2,7 @@
 //
 //   read + inflate + frame ──windows──▶ parse (several) ──batches, in order──▶ build + write
 //
-// A file lands whole or not at all; see src/ingest/database_landing.h.
+// A file lands whole or not at all; see src/ingest/load/database_landing.h.
 #pragma once
 
 #include <atomic>
@@ -37,9 +37,10 @@ struct LoadOptions {
   bool whole_only = false;  // what breaks off does not land: somebody may be writing it
   SourceOptions source;     // of files that are no traces
   size_t block_bytes = 0;   // largest piece read at a time; 0: no limit (for tests)
-  std::function<void(const LoadProgress&)> on_progress;  // called on the reading thread
-  std::function<void(const std::string&)> on_note;       // something a person should know
-  const std::atomic<bool>* stop = nullptr;               // set: give up, leave all as it was
+  // On a thread that reads; where there are several files, on that of whoever wants the next.
+  std::function<void(const LoadProgress&)> on_progress;
+  std::function<void(const std::string&)> on_note;  // something a person should know
+  const std::atomic<bool>* stop = nullptr;          // set: give up, leave all as it was
 };
 
 struct LoadSummary {
