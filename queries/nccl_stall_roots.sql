@@ -9,15 +9,18 @@
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
 -- column: run             text        The run: one training job that was recorded.
--- column: root_rank       int(id)     The rank that was late of itself. NULL: nobody (schedule), or
---                                     not worked out yet (an ingest was stopped at its end; the
---                                     next one does it).
+-- column: root_rank       int(id)     The rank that was late of itself. NULL: nobody (schedule);
+--                                     nobody tells, as ranks are missing that it may have waited
+--                                     for; or not worked out yet (an ingest was stopped at its
+--                                     end; the next one does it).
 -- column: root_cause      text        host: it launched late; device: its stream was busy;
 --                                     schedule: a stage of a pipeline was at its work, and took no
 --                                     longer than others; NULL: the trace does not tell
---                                     (nothing took longer than on the other ranks).
+--                                     (nothing took longer than on the other ranks, or ranks
+--                                     are missing).
 -- column: root_name       text        What held it: an operator, annotation or Python frame of its
---                                     host, or a kernel; 80 characters of it. NULL for waits
+--                                     host, or a kernel; 80 characters of it. Where ranks are
+--                                     missing, the collective in which it was. NULL for waits
 --                                     under 0.02 ms.
 -- column: collectives     int(count)  Collectives in which ranks waited for that.
 -- column: total_wait_ms   real(ms)    Waits of all ranks in them, summed.

@@ -47,15 +47,18 @@
 -- column: cause              text        host: the culprit launched it late; device: in time, but
 --                                        its stream was busy, for longer than others'; schedule:
 --                                        busy too, with a kernel that took the other ranks as
---                                        long; upstream: it waited in another collective. NULL:
---                                        nobody waited, no launch is known, or nothing took
---                                        longer than on the other ranks.
+--                                        long; upstream: it waited in another collective, or
+--                                        may have, for ranks that were not recorded (`: ranks
+--                                        missing` after its name). NULL: nobody waited, no
+--                                        launch is known, or nothing took longer than on the
+--                                        other ranks.
 -- column: cause_name         text        What held it: the host's operator, annotation or Python
 --                                        frame; the kernel; that other collective; 80 characters
 --                                        of it. NULL for waits under 0.02 ms.
 -- column: root_rank          int(id)     The rank at the end of the chain of causes; NULL of
---                                        schedule: nobody was late.
--- column: root_cause         text        host, device or schedule, there.
+--                                        schedule: nobody was late; and where it ends at ranks
+--                                        that were not recorded.
+-- column: root_cause         text        host, device or schedule, there; else NULL.
 -- column: root_name          text        What held that rank.
 -- column: first_rank         int(id)     The first to start: it waited longest.
 -- column: ranks_met          int(count)  How many of its ranks are in the database.

@@ -736,6 +736,10 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                      ELSE '' END),
          CASE
            WHEN x.ns IS NOT NULL
+             AND w.ranks < (SELECT max(n.job_ranks) FROM recorded n WHERE n.run_id = e.run_id)
+           THEN 'record the other ranks too: the one collective that takes most of it may have '
+             || 'waited for them'
+           WHEN x.ns IS NOT NULL
            THEN 'see what the network did then (a link that retried, other jobs, NCCL_DEBUG=INFO): '
              || 'no setting of the job explains one collective alone'
            WHEN m.ns IS NOT NULL AND e.kind <> 'pipeline'
@@ -1043,11 +1047,17 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
 ),
 -- From here on each step of the query names the one before once, and hands all on: SQLite expands a
 -- CTE anew wherever it is named, and so all rules above as often.
-doubted AS (  -- what late ranks cost others that nobody recorded is not known
+doubted AS (
+  -- What late ranks cost others that nobody recorded is not known, nor whether ranks that were not
+  -- recorded would be as early as the replay has the others be.
   SELECT f.run_id, f.problem, f.rank,
          f.evidence
-           || iif(f.change GLOB '{"rank_late"*' AND count(DISTINCT r.own_rank) < max(r.job_ranks),
-                  '; part of the waits may be for ranks that were not recorded', '') AS evidence,
+           || CASE WHEN count(DISTINCT r.own_rank) >= max(r.job_ranks) THEN ''
+                   WHEN f.change GLOB '{"rank_late"*'
+                   THEN '; part of the waits may be for ranks that were not recorded'
+                   WHEN f.change GLOB '{"waits":"sync"*' OR f.change GLOB '{"short_host"*'
+                   THEN '; the gain takes it that ranks that were not recorded would keep up'
+                   ELSE '' END AS evidence,
          f.advice, f.change
   FROM found f JOIN recorded r ON r.run_id = f.run_id CROSS JOIN replayed y
   WHERE NOT y.is_summed OR f.change GLOB '{"rank_late"*' OR f.change GLOB '{"transfers"*'

@@ -21,7 +21,8 @@
 -- column: step              int(count)  The step.
 -- column: ranks             int(count)  Ranks of the capture that have it.
 -- column: step_ms           real(ms)    The longest duration of the step over the ranks.
--- column: slowest_rank      int(id)     The root of most of its waits; NULL: nobody (schedule).
+-- column: slowest_rank      int(id)     The root of most of its waits; NULL: nobody (schedule), or
+--                                       nobody tells, as ranks are missing.
 -- column: late_ms           real(ms)    By how much: the longest wait of a rank with that root.
 -- column: caused_wait_ms    real(ms)    Waits of all ranks with that root, summed.
 -- column: share_pct         real(pct)   Of all waits of the step.
@@ -29,6 +30,7 @@
 --                                       the trace does not tell.
 -- column: cause_name        text        The operator, annotation, Python frame or kernel, 80
 --                                       characters of it; before it a clock below that of others.
+--                                       Where ranks are missing, the collective in which it was.
 -- column: cause_wait_ms     real(ms)    Waits that have this cause.
 -- column: total_wait_ms     real(ms)    All waits of the step, summed.
 -- column: clock_below_pct   real(pct)   How far the clock of its GPU was below that of its peers;

@@ -11,7 +11,8 @@
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
 -- column: run           text        The run: one training job that was recorded.
--- column: root_rank     int(id)     The rank at which the chain begins. NULL: nobody is late.
+-- column: root_rank     int(id)     The rank at which the chain begins. NULL: nobody is late, or
+--                                   nobody tells who.
 -- column: waiting_rank  int(id)     The rank that waited.
 -- column: collectives   int(count)  Collectives in which it waited because of that rank.
 -- column: wait_ms       real(ms)    Its waits in them, summed.

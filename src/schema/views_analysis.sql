@@ -377,14 +377,16 @@ CREATE VIEW collective_causes AS
 --   start_ns: when this one started
 --   wait_ns: of all ranks, summed
 --   cause: host, device, schedule (a stage of a pipeline at its work, no slower than others) or
---     upstream; NULL where the trace does not tell
+--     upstream (it waited in another collective, or may have for ranks that were not recorded),
+--     NULL where the trace does not tell
 --   cause_slice_id: slice of the host, kernel, or communication kernel
 --   cause_name: its name
 --   cause_short: its name, cut to 80 characters
---   upstream_id: of cause upstream: the part for which it waited
+--   upstream_id: of cause upstream: the part for which it waited; NULL: it was not recorded
 --   carried_id: an earlier part of the rank for which it was late already
 --   root_id: where the chain of those ends
---   root_rank: rank of that part; NULL of schedule: nobody was late
+--   root_rank: rank of that part; NULL of schedule, as nobody was late, and where ranks that were
+--     not recorded may have been
 --   root_cause: host, device or schedule; NULL where the trace does not tell
 --   root_name: what it was
 --   root_short: the same, cut to 80 characters

@@ -85,8 +85,10 @@ class Expected:
 
     @staticmethod
     def root_rank(stall):
-        """Nobody was late where a pipeline's schedule has it so."""
-        return None if stall.root.cause.kind == "schedule" else stall.root.last.rank
+        """Nobody was late where a pipeline's schedule has it so, or a rank that was not recorded may have been."""
+        cause = stall.root.cause
+        unrecorded = cause.kind == "upstream" and cause.upstream is None
+        return None if cause.kind == "schedule" or unrecorded else stall.root.last.rank
 
     def nccl_stall_roots(self):
         rows = collections.defaultdict(list)

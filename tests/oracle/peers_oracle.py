@@ -172,7 +172,7 @@ class Peers:
         named = stall.cause.activity
         if named.kind != "communication" and explains(self._named(stall)):
             return
-        if longer.most_name is not None and explains(max(longer.total, longer.most)):
+        if longer.most_name is not None and self._is_before(stall, longer, explains):
             self._blame(stall, longer.most_name)
         elif step is None or self._by_earlier(stall, explains) or named.kind == "communication":
             pass
@@ -185,6 +185,27 @@ class Peers:
             by_host = idle and explains(held.most)
             stall.cause = stall.cause._replace(kind="host" if by_host else None,
                                                name=held.most_name if by_host else None)
+
+    @staticmethod
+    def _is_before(stall, longer, explains):
+        """What ran after it came made it no later: sums are of the whole step."""
+        if not explains(max(longer.total, longer.most)):
+            return False
+        came, step = stall.last.activity, stall.last.activity.step
+        begins = lambda number: min((ts for n, ts, _ in came.trace.steps if n == number), default=None)
+        if step is None or begins(step) is None:
+            return True
+        end = begins(step + 2)
+        alike = [one for one in came.trace.activities
+                 if one.device == came.device and one.name == longer.most_name and one.dur > 0
+                 and one.ts >= begins(step) and (end is None or one.ts < end)]
+        if not alike:
+            return True
+        taken = sum(one.dur for one in alike if one.ts < came.ts)
+        if explains(longer.most) and explains(taken):
+            return True
+        rest = longer.total - longer.most if explains(longer.most) else longer.total
+        return explains(rest) and taken > 0
 
     @staticmethod
     def _blame(stall, name):

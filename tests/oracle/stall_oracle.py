@@ -21,6 +21,7 @@ IDLE = "an idle GPU"
 
 Range = collections.namedtuple("Range", "start end")
 Piece = collections.namedtuple("Piece", "activity range last")     # last: the part it waits for
+UNRECORDED = object()          # as the last: it may wait for a rank that was not recorded
 # activity: the kernel that named it, where the device was at work.
 # What held a thread: the slice that names it, the one deepest in it, for how long, and all of its name.
 # parts: (name, own time, slices) of what it did, calls that wait for the device left out.
@@ -158,8 +159,9 @@ class Stalls:
 
         if waiting > 0 and waiting >= busy and waiting >= idle:
             piece = longest([piece for piece in pieces if piece.last is not None])
-            return Cause("upstream", self._title(self.part_of[id(piece.activity)]), piece.last,
-                         common(piece.range, span))
+            title, of = self._title(self.part_of[id(piece.activity)]), common(piece.range, span)
+            return (Cause("upstream", title + ": ranks missing", None, of) if piece.last is UNRECORDED
+                    else Cause("upstream", title, piece.last, of))
         if busy > 0 and busy >= idle:
             piece = longest(work)
             stall.near = stall.named = self._named(work, piece.activity.name, span)
@@ -284,14 +286,16 @@ class Stalls:
             whole = Range(activity.ts, activity.end)
             part = self.part_of.get(id(activity))
             collective = self.collective_of.get(id(part))
-            until = activity.ts
-            if collective is not None and collective.matched and activity.dur >= WAITING_NS_MIN:
-                until = min(collective.last_start, activity.end)
+            until, then = activity.ts, None
+            if collective is not None and activity.dur >= WAITING_NS_MIN:
+                if collective.matched:
+                    until = min(collective.last_start, activity.end)
+                then = UNRECORDED if collective.lacks_ranks else None
             if until > activity.ts:
                 pieces.append(Piece(activity, Range(activity.ts, until), collective.last))
                 whole = Range(until, activity.end)
             if length(whole) > 0:
-                pieces.append(Piece(activity, whole, None))
+                pieces.append(Piece(activity, whole, then))
         return sorted(pieces, key=lambda piece: piece.range.start)
 
     def _pieces(self, activity):

@@ -611,6 +611,12 @@ class Collective:
     def matched(self):
         return len(self.waits) > 1
 
+    @property
+    def lacks_ranks(self):
+        """Some that take part, by the group or by the message, were not recorded."""
+        is_message = self.key[2] is not None
+        return len(self.waits) < (2 if is_message else len(self.group.ranks))
+
 
 class Job:
     """A run, or a capture of it. Traces have the number of their capture from here."""

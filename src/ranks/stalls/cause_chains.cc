@@ -57,7 +57,8 @@ Status FollowChains(SqliteDb& db) {
                             "upstream_id FROM _collective_cause WHERE id = ?2) WHERE id = ?1"));
   TRACEDB_ASSIGN(root,
                  db.Prepare("UPDATE _collective_cause SET root_id = ?2, (root_rank, root_cause, "
-                            "root_name) = (SELECT iif(cause IS 'schedule', NULL, rank), "
+                            "root_name) = (SELECT iif(cause IS 'schedule' OR (cause IS "
+                            "'upstream' AND upstream_id IS NULL), NULL, rank), "
                             "nullif(cause, 'upstream'), cause_name "
                             "FROM _collective_cause WHERE id = ?2) WHERE id = ?1"));
   // Both passes over what was there before them: a row that is changed is not met again.

@@ -33,12 +33,17 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
                                             "FROM _gpu_slice WHERE id NOT IN "
                                             "(SELECT id FROM _impossible_time)"));
   watch.slices_.emplace(std::move(slices));
-  TRACEDB_TRY(prepare(watch.parts_,
-                      "SELECT o.id, o.rank, o.ts_ns, o.trace_id FROM _collective_part p "
-                      "JOIN _collective_part o "
-                      "ON o.capture_id = p.capture_id AND o.group_id = p.group_id AND o.pair = "
-                      "p.pair AND o.by_seq = p.by_seq "
-                      "AND o.match_no = p.match_no WHERE p.id = ?1"));
+  TRACEDB_TRY(
+      prepare(watch.parts_,
+              "WITH p AS MATERIALIZED (SELECT c.capture_id, c.group_id, c.pair, c.by_seq, "
+              "  c.match_no, iif(instr(c.pair, '>') > 0, 2, json_array_length(g.ranks)) "
+              "    AS ranks "
+              "  FROM _collective_part c JOIN _process_group g ON g.group_id = c.group_id "
+              "  WHERE c.id = ?1) "
+              "SELECT o.id, o.rank, o.ts_ns, o.trace_id, p.ranks FROM p "
+              "CROSS JOIN _collective_part o "
+              "ON o.capture_id = p.capture_id AND o.group_id = p.group_id AND o.pair = "
+              "p.pair AND o.by_seq = p.by_seq AND o.match_no = p.match_no ORDER BY o.rank"));
   return watch;
 }
 
@@ -105,14 +110,21 @@ Status DeviceWatch::AddKernel(const SliceRow& row, const Track& track) {
   return Done{};
 }
 
-// A communication kernel waits until the last part of its collective starts, then it works.
+// A communication kernel waits until the last part of its collective starts, then it works: or
+// waits for ranks that were not recorded.
 Result<bool> DeviceWatch::AddWait(int64_t kernel_id, int64_t event_name, Interval kernel) {
   TRACEDB_ASSIGN(last, LastPartOf(kernel_id));
-  const int64_t until_ns = std::min(last.start_ns, kernel.end_ns);
-  if (last.id == 0 || last.id == kernel_id || until_ns <= kernel.start_ns) return false;
-  pieces_.push_back({kernel_id, event_name, {kernel.start_ns, until_ns}, last.id});
+  const int64_t then = last.lacks_ranks ? kUnrecorded : 0;
+  int64_t until_ns = std::min(last.start_ns, kernel.end_ns);
+  if (last.id == 0 || last.id == kernel_id || until_ns <= kernel.start_ns) {
+    if (then == 0) return false;
+    until_ns = kernel.start_ns;
+  }
+  if (until_ns > kernel.start_ns) {
+    pieces_.push_back({kernel_id, event_name, {kernel.start_ns, until_ns}, last.id});
+  }
   if (kernel.end_ns > until_ns) {
-    pieces_.push_back({kernel_id, event_name, {until_ns, kernel.end_ns}, 0});
+    pieces_.push_back({kernel_id, event_name, {until_ns, kernel.end_ns}, then});
   }
   return true;
 }
@@ -124,6 +136,8 @@ Result<DeviceWatch::LastPart> DeviceWatch::LastPartOf(int64_t kernel_id) {
   LastPart last;
   int64_t last_rank = 0;
   int64_t shift_ns = 0;
+  int64_t ranks_left = 0;  // of those that take part
+  std::optional<int64_t> rank_before;
   for (;;) {
     TRACEDB_ASSIGN(row, parts_->Step());
     if (!row) break;
@@ -132,6 +146,9 @@ Result<DeviceWatch::LastPart> DeviceWatch::LastPartOf(int64_t kernel_id) {
     const int64_t shift = clocks_->ShiftNs(parts_->Int(3), parts_->Int(2));
     const int64_t start_ns = SumNs(parts_->Int(2), shift);
     if (id == kernel_id) shift_ns = shift;
+    if (!rank_before.has_value()) ranks_left = parts_->Int(4);
+    if (rank_before != rank) --ranks_left;
+    rank_before = rank;
     const bool later = start_ns > last.start_ns || (start_ns == last.start_ns && rank < last_rank);
     if (last.id != 0 && !later) continue;
     last = {id, start_ns};
@@ -139,6 +156,7 @@ Result<DeviceWatch::LastPart> DeviceWatch::LastPartOf(int64_t kernel_id) {
   }
   parts_->Reset();
   last.start_ns = DifferenceNs(last.start_ns, shift_ns);
+  last.lacks_ranks = ranks_left > 0;
   if (last_parts_.size() >= kKnownMax) last_parts_.clear();
   last_parts_.emplace(kernel_id, last);
   return last;
@@ -168,7 +186,7 @@ DeviceStory DeviceWatch::Tell(Interval range) {
     DeviceStory::Item& longest = works ? story.work : story.wait;
     if (part.length() > longest.length_ns) {
       longest = {piece.kernel_id, piece.event_name, part.length()};
-      if (!works) story.wait_for_id = piece.wait_for_id;
+      if (!works) story.wait_for_id = std::max<int64_t>(piece.wait_for_id, 0);
     }
     if (!works) continue;
     story.busy_ns =

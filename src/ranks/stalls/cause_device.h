@@ -23,11 +23,11 @@ struct DeviceStory {
     int64_t length_ns = 0;  // in the stretch
   };
   int64_t busy_ns = 0;       // some kernel, copy or fill works
-  int64_t wait_ns = 0;       // none does, but a collective waits for another rank
+  int64_t wait_ns = 0;       // none does, but a collective waits for another rank, or may
   int64_t idle_ns = 0;       // nothing runs
   Item work;                 // the longest kernel, copy or fill
   Item wait;                 // the longest wait
-  int64_t wait_for_id = 0;   // of which this part was the last to start
+  int64_t wait_for_id = 0;   // of which this part was the last to start; 0: nobody tells
   Interval gap;              // the longest stretch without anything,
   int64_t after_gap_id = 0;  // and what came then; 0: what the stretch ends with
 };
@@ -53,10 +53,13 @@ class DeviceWatch {
     Interval range;
     int64_t wait_for_id;  // 0: it works
   };
+  // It may wait for a rank that was not recorded: nobody tells.
+  static constexpr int64_t kUnrecorded = -1;
   // Of a collective: the part that was the last to start, and when that was by another's clock.
   struct LastPart {
     int64_t id = 0;  // 0: there is none
     int64_t start_ns = 0;
+    bool lacks_ranks = false;  // some that take part were not recorded
   };
 
   explicit DeviceWatch(const RankClocks& clocks) : clocks_(&clocks) {}

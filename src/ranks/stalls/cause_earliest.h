@@ -21,13 +21,12 @@ class EarliestStart {
   Result<int64_t> Find(const Stall& stall);
   // The same since the step before began; where that was not recorded, since its own did.
   Result<int64_t> FindSinceStepBefore(const Stall& stall);
+  // By the rank's own clock; 0: the step was not recorded.
+  Result<int64_t> StepStart(int64_t trace_id, int64_t step);
 
  private:
   EarliestStart(const RankClocks& clocks, SqliteStatement step)
       : clocks_(&clocks), step_(std::move(step)) {}
-
-  // By the rank's own clock; 0: the step was not recorded.
-  Result<int64_t> StepStart(int64_t trace_id, int64_t step);
 
   const RankClocks* clocks_;
   SqliteStatement step_;

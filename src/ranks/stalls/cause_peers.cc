@@ -11,6 +11,7 @@
 #include "ranks/stalls/cause_earliest.h"
 #include "ranks/stalls/peer_excess.h"
 #include "ranks/stalls/stall.h"
+#include "ranks/stalls/taken_before.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -109,8 +110,9 @@ constexpr const char* kRowsSql =
     "         AND r.capture_id = j.capture_id AND r.step IS j.step AND r.name = j.name) m)) "
     "    AS named_ns, "
     "  e.total_ns, e.most_ns, e.most, e.alone_ns, e.alone, e.least_ns, e.least, "
-    "  b.total_ns, b.most_ns, b.most, e.work_ns "
-    "FROM temp.judged j JOIN temp.peer_kernels e ON e.capture_id = j.capture_id "
+    "  b.total_ns, b.most_ns, b.most, e.work_ns, p.ts_ns "
+    "FROM temp.judged j JOIN _collective_part p ON p.id = j.id JOIN temp.peer_kernels e ON "
+    "e.capture_id = j.capture_id "
     "  AND e.step = ifnull(j.step, -1) AND e.group_id = j.group_id AND e.rank = j.rank "
     "LEFT JOIN temp.peer_kernels b ON b.capture_id = j.capture_id AND b.step = j.step - 1 "
     "  AND b.group_id = j.group_id AND b.rank = j.rank ORDER BY j.id";
@@ -171,16 +173,15 @@ struct Judged {
       : is_stage(row.Int(6) != 0),
         communicates(row.Int(7) != 0),
         named_ns(row.Int(8)),
-        total_ns(row.Int(9)),
-        most_ns(std::max(row.Int(9), row.Int(10))),
-        most(row.Int(11)),
+        longer{row.Int(9), row.Int(10), row.Int(11)},
         alone_ns(std::min(row.Int(9), row.Int(12))),
         alone(row.Int(13)),
         least_ns(row.Int(14)),
         least(row.Int(15)),
         before_ns(std::max(row.Int(16), row.Int(17))),
         before(row.Int(18)),
-        work_ns(row.Int(19)) {
+        work_ns(row.Int(19)),
+        own_start_ns(row.Int(20)) {
     stall.id = row.Int(0);
     stall.trace_id = row.Int(1);
     stall.step = row.OptionalInt(2);
@@ -196,12 +197,13 @@ struct Judged {
   int64_t late_ns = 0;
   bool is_stage, communicates;
   // What took longer, and the name of that (0: nothing).
-  int64_t named_ns, total_ns;
-  int64_t most_ns, most;
+  int64_t named_ns;
+  LongerKernels longer;
   int64_t alone_ns, alone;
   int64_t least_ns, least;
   int64_t before_ns, before;  // in the step before
   int64_t work_ns;            // what it took for all
+  int64_t own_start_ns;       // by the rank's own clock
 };
 
 class PeerJudge {
@@ -223,6 +225,8 @@ class PeerJudge {
     TRACEDB_TRY(prepare(judge.leave_, "INSERT INTO temp.peer_left VALUES (?1)"));
     TRACEDB_ASSIGN(earliest, EarliestStart::Open(db, clocks));
     judge.earliest_.emplace(std::move(earliest));
+    TRACEDB_ASSIGN(taken, TakenBefore::Open(db));
+    judge.taken_.emplace(std::move(taken));
     return judge;
   }
 
@@ -239,7 +243,9 @@ class PeerJudge {
       }
       return Change(*schedule_, stall.id);
     }
-    if (judged.most != 0 && judged.Explains(judged.most_ns)) return Blame(stall, judged.most);
+    TRACEDB_ASSIGN(is_most,
+                   taken_->Explains(stall, judged.own_start_ns, judged.longer, *earliest_));
+    if (is_most) return Blame(stall, judged.longer.event_name);
     if (!stall.step.has_value()) return Done{};
     TRACEDB_ASSIGN(explained, PutDownToEarlier(judged));
     if (explained || judged.communicates) return Done{};
@@ -343,6 +349,7 @@ class PeerJudge {
   std::optional<SqliteStatement> kernel_, device_, waits_, upstream_, before_, carry_, schedule_,
       leave_;
   std::optional<EarliestStart> earliest_;
+  std::optional<TakenBefore> taken_;
   std::map<std::tuple<int64_t, int64_t, int64_t>, int64_t> kernels_;  // by trace, step and name
 };
 

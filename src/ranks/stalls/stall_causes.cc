@@ -81,6 +81,7 @@ constexpr const char* kKeepSql =
     "  WHEN ?2 = 'upstream' THEN coalesce((SELECT p.collective || coalesce(' of ' || "
     "      coalesce(nullif(g.description, ''), nullif(g.name, '')), '') FROM _collective_part p "
     "    LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?3), '') "
+    "    || iif(?6 IS NULL, ': ranks missing', '') "
     "  WHEN ?4 IS NOT NULL THEN coalesce((SELECT name FROM _event_name WHERE id = ?4), '') "
     "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 constexpr const char* kKeepPartSql =
