@@ -1,11 +1,12 @@
 """What more cores would give: arithmetic on the stages' costs, and which stage limits.
 
 An ingest is a pipeline: one thread reads, hashes and finds the events' ends, some parse, one builds
-rows and pages; from three cores on unpacking has a thread of its own, from four on gathering and
-writing have, and from eight on hashing has, and three threads (four from sixteen) decode pieces of
-the file. It goes at the speed of its slowest part, or of the cores that there are. When it is over,
-derived rows are made and the database lands. Files of one command are read and derived side by side
-from four cores on, and land one after the other while the next are read.
+rows and pages; from three cores on unpacking has a thread of its own, from four on gathering,
+writing rows and writing pages have, and from eight on hashing has, and three threads (four from
+sixteen) decode pieces of the file. It goes at the speed of its slowest part, or of the cores that
+there are. When it is over, derived rows are made and the database lands. Files of one command are
+read and derived side by side from four cores on, and land one after the other while the next are
+read.
 The model has no cost for handing on, waiting, memory, or numbering the rows of files that are read
 side by side: what it says is the most that is possible.
 """
@@ -25,8 +26,8 @@ CORES_MIN, FILES_MAX = 4, 16  # of files read at a time, as src/ingest/load/trac
 STAGE = re.compile(r"^(\S.*?) +\d+ MB/s +([\d.]+) CPU s/GB$", re.M)
 PARSERS = re.compile(r"^parsers at most +(\d+)", re.M)
 STAGES = ("read and unpack", "decode pieces", "text of pieces", "hash", "find event ends", "parse",
-          "build rows and pages", "build beside a writer", "gather from rows",
-          "write rows and pages")
+          "build rows and pages", "build beside a writer", "gather from rows", "write rows",
+          "write pages")
 WRITER_CORES_MIN = 4  # as has_cores_to_spare in include/tracedb/memory/load_limits.h
 # As src/memory/load_limits.cc; with pieces a thread hashes beside the reader.
 PIECES_CORES_MIN, PIECES_THREADS = 8, 3
@@ -44,14 +45,15 @@ class Costs(NamedTuple):
     build: float
     build_beside: float  # while other threads gather and write
     gather: float
-    write: float
+    write: float  # rows
+    flush: float  # pages
     derive: float  # of one file
     land: float  # as a new database
     add_derive: float  # of a file that is added
     add: float  # its landing in the database that is there
     all_cpu: float  # CPU of the whole ingest of one file into a new database
     db_over_json: float
-    parsers_max: int
+    parsers_max: int  # with no memory for pieces
 
 
 class Speed(NamedTuple):
@@ -63,7 +65,8 @@ class Speed(NamedTuple):
 
 
 def parsers(costs: Costs, cores: int) -> int:
-    most = costs.parsers_max - (1 if cores >= MANY_CORES_MIN else 0)  # one's memory is for pieces
+    # The memory of one is for pieces, from many cores on that of two.
+    most = costs.parsers_max - sum(cores >= least for least in (PIECES_CORES_MIN, MANY_CORES_MIN))
     return min(max(cores - 1, 1), PARSERS_MAX, most)
 
 
@@ -81,9 +84,9 @@ def streaming(costs: Costs, cores: int):
     else:
         unpack, reading = costs.unpack, [(costs.unpack + framing, "reader")]
     if cores >= WRITER_CORES_MIN:
-        build = costs.build_beside + costs.gather + costs.write
+        build = costs.build_beside + costs.gather + costs.write + costs.flush
         building = [(costs.build_beside, "builder"), (costs.gather, "gatherer"),
-                    (costs.write, "writer")]
+                    (costs.write, "writer"), (costs.flush, "writer of pages")]
     else:
         build, building = costs.build, [(costs.build, "builder")]
     return max(*reading, (costs.parse / count, f"{count} parsers"), *building,
@@ -154,14 +157,16 @@ def cost_lines(costs: Costs):
     yield "|---|---|---:|---:|"
     for stage, where, cost in (
             ("read and unpack", "reader; from three cores on a thread of its own", costs.unpack),
-            ("decode pieces", f"{PIECES_THREADS} threads, from eight cores on", costs.decode),
+            ("decode pieces", f"{PIECES_THREADS} threads from eight cores on, "
+                              f"{MANY_PIECES_THREADS} from sixteen", costs.decode),
             ("text of pieces", "in place of unpacking, from eight cores on", costs.copy),
-            ("hash", "reader", costs.digest), ("find event ends", "reader", costs.ends),
+            ("hash", "reader; from eight cores on a thread of its own", costs.digest),
+            ("find event ends", "reader", costs.ends),
             ("parse", f"1 to {min(PARSERS_MAX, costs.parsers_max)} threads", costs.parse),
             ("build rows and pages", "one thread", costs.build),
             ("build beside a writer", "in place of that, from four cores on", costs.build_beside),
             ("gather from rows", "a thread beside it", costs.gather),
-            ("write rows and pages", "another", costs.write),
+            ("write rows", "another", costs.write), ("write pages", "another", costs.flush),
             ("derive (wall)", "one file, after its events", costs.derive),
             ("land as a new database (wall)", "one file", costs.land),
             ("derive (wall)", "a rank's file that is added", costs.add_derive),

@@ -99,6 +99,8 @@ class ChangeWriter {
     if (SameWord(Trimmed(text), "sync")) text = "waits=sync";
     bool is_of_something = false;
     bool is_recorder = false;  // its factor is said with it
+    const size_t names_before = changes_.names.size();
+    std::string rank, step;
     for (const std::string_view part : SplitConditions(text)) {
       if (SameWord(Trimmed(part), "recorder") && !is_of_something) {
         object += fmt::format(",\"recorder\":{}", factor.value_or(0));
@@ -106,8 +108,14 @@ class ChangeWriter {
         continue;
       }
       TRACEDB_TRY(AddCondition(option, text, part, object));
-      const auto word = ReadCondition(part)->word;
+      const auto [word, how, value] = *ReadCondition(part);
       is_of_something = is_of_something || (word != "rank" && word != "step");
+      if (word == "rank") rank = value;
+      if (word == "step") step = value;
+    }
+    for (size_t i = names_before; i < changes_.names.size(); ++i) {
+      changes_.names[i].rank = rank;
+      changes_.names[i].step = step;
     }
     if (!is_of_something) {
       return BadCondition(option, text,
@@ -155,8 +163,8 @@ class ChangeWriter {
         word == "rank" || word == "step" || word == "rank-late" || word == "slice";
     if (is_number && !IsInteger(value))
       return BadCondition(option, all, word + ": a number is wanted");
-    if (word == "name") changes_.names.push_back({how, value});
-    if (word == "held-by") changes_.names.push_back({"=", value});
+    if (word == "name") changes_.names.push_back({how, value, "", ""});
+    if (word == "held-by") changes_.names.push_back({"=", value, "", ""});
     if (word == "rank" || word == "rank-late") changes_.ranks.push_back(value);
     std::string key = word == "rank-late" ? "rank_late" : word == "held-by" ? "held_by" : word;
     if (how == "LIKE") key = "like";

@@ -15,6 +15,7 @@ struct JobChanges {
   struct Name {
     std::string how;  // "=", "LIKE" or "GLOB"
     std::string text;
+    std::string rank, step;  // with it; empty: any
   };
   std::vector<Name> names;
   std::vector<std::string> ranks;

@@ -35,6 +35,34 @@ Status CheckName(SqliteDb& db, const JobChanges::Name& name) {
                    : DidYouMean(near)};
 }
 
+// A rank or a step that has none of them: without it that reads as if they cost nothing.
+Status CheckPlace(SqliteDb& db, const JobChanges::Name& name) {
+  if (name.rank.empty() && name.step.empty()) return Done{};
+  TRACEDB_ASSIGN(is_summed, db.Integer("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = "
+                                       "'_left_out')"));
+  if (is_summed != 0) return Done{};  // it has no slices of the host
+  TRACEDB_ASSIGN(found,
+                 db.Prepare("SELECT 1 FROM slices s WHERE s.name " + name.how +
+                            " ?1 AND (?2 = '' OR s.rank = CAST(?2 AS INTEGER)) AND (?3 = '' OR "
+                            "EXISTS (SELECT 1 FROM steps p WHERE p.trace_id = s.trace_id "
+                            "  AND p.step = CAST(?3 AS INTEGER) "
+                            "  AND s.ts_ns BETWEEN p.ts_ns AND p.ts_ns + p.dur_ns) "
+                            "OR s.slice_id IN (SELECT k.slice_id FROM kernels k "
+                            "  WHERE k.step = CAST(?3 AS INTEGER))) LIMIT 1"));
+  TRACEDB_TRY(found.Bind(1, name.text));
+  TRACEDB_TRY(found.Bind(2, name.rank));
+  TRACEDB_TRY(found.Bind(3, name.step));
+  TRACEDB_ASSIGN(any, found.Step());
+  if (any) return Done{};
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("no event's name {} {}{}{}", name.how == "=" ? "is" : name.how,
+                  ShownText(name.text), name.rank.empty() ? "" : " on rank " + name.rank,
+                  name.step.empty() ? "" : " in step " + name.step),
+      "where there are some: tracedb query -c 'SELECT DISTINCT rank FROM slices WHERE name "
+      "= ...'"};
+}
+
 Status CheckRank(SqliteDb& db, const std::string& rank) {
   TRACEDB_ASSIGN(found, db.Prepare("SELECT 1 FROM ranks WHERE rank = CAST(?1 AS INTEGER) LIMIT 1"));
   TRACEDB_TRY(found.Bind(1, rank));
@@ -61,6 +89,7 @@ QueryOptions OptionsOf(const GlobalOptions& global, const WhatIfArguments& argum
     TRACEDB_TRY(AddFunctions(db));
     for (const JobChanges::Name& name : changes.names) TRACEDB_TRY(CheckName(db, name));
     for (const std::string& rank : changes.ranks) TRACEDB_TRY(CheckRank(db, rank));
+    for (const JobChanges::Name& name : changes.names) TRACEDB_TRY(CheckPlace(db, name));
     return Done{};
   };
   return options;

@@ -74,8 +74,9 @@ std::string CauseText(const Row& row, int64_t ranks) {
   const std::string length = ShownMs(row[kDur].real);
   const double late_ms = LateMs(row, ranks);
   if (row[kCause].text == "host" && 2 * row[kDur].real < late_ms) {
-    return fmt::format("rank {}'s host was held up for {}, {} of it by {}", rank, ShownMs(late_ms),
-                       length, name);
+    // It may be one of many.
+    return fmt::format("rank {}'s host was held up for {}; the longest slice in that is {} of {}",
+                       rank, ShownMs(late_ms), length, name);
   }
   return row[kCause].text == "host"
              ? fmt::format("rank {}'s host was held up for {} ({})", rank, length, name)

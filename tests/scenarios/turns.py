@@ -111,8 +111,8 @@ def three_names():
     return Scenario("three_names", "What makes a rank late are several slices", jobs, told, [
         *checks.basics(jobs), cause_checks.is_late(jobs, 1, (1, 2, 3, 4), "load"),
         cause_checks.blames("blames_rank_1", 1, gain, words="rank 1"),
-        cause_checks.first_sentence(r"rank 1's host was held up for 7\.\d+ ms, 3\.00 ms of it by "
-                                    "load")],
+        cause_checks.first_sentence(r"rank 1's host was held up for 7\.\d+ ms; the longest slice "
+                                    r"in that is 3\.00 ms of load")],
         without=[Without(["rank-late=1"], [even])],
         late={"rank": 1, "step": None, "cause": "load"})
 
