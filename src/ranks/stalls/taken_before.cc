@@ -8,20 +8,23 @@
 namespace tracedb {
 namespace {
 
-constexpr size_t kKnownMax = 262'144;  // kernels: 4 MiB
+// Of kernels that are kept: 1 MiB. Where a step has more of one name it is not told when they ran.
+constexpr int64_t kKnownMax = 65'536;
 
 constexpr const char* kKernelsSql =
-    "SELECT g.ts + o.base_ns, g.dur FROM _gpu_slice k JOIN _track t ON t.id = k.track "
-    "JOIN _track o ON o.trace_id = t.trace_id AND o.device = t.device "
-    "CROSS JOIN _gpu_slice g ON g.track = o.id AND g.ts >= ?3 - o.base_ns "
-    "  AND g.ts < ?4 - o.base_ns AND g.event_name = ?2 AND g.dur > 0 "
-    "WHERE k.id = ?1 ORDER BY 1";
+    "SELECT g.ts + o.base_ns, g.dur FROM _track o CROSS JOIN _gpu_slice g ON g.track = o.id "
+    "  AND g.ts >= ?4 - o.base_ns AND g.ts < ?5 - o.base_ns AND g.event_name = ?3 AND g.dur > 0 "
+    "WHERE o.trace_id = ?1 AND o.device = ?2 ORDER BY 1 LIMIT ?6";
+
+constexpr const char* kDeviceSql =
+    "SELECT t.device FROM _gpu_slice g JOIN _track t ON t.id = g.track WHERE g.id = ?1";
 
 }  // namespace
 
 Result<TakenBefore> TakenBefore::Open(SqliteDb& db) {
   TRACEDB_ASSIGN(kernels, db.Prepare(kKernelsSql));
-  return TakenBefore(std::move(kernels));
+  TRACEDB_ASSIGN(device, db.Prepare(kDeviceSql));
+  return TakenBefore(std::move(kernels), std::move(device));
 }
 
 Result<bool> TakenBefore::Explains(const Stall& stall, int64_t own_start_ns,
@@ -41,7 +44,12 @@ Result<std::optional<int64_t>> TakenBefore::Find(const Stall& stall, int64_t own
   if (!stall.step.has_value()) return std::optional<int64_t>();
   TRACEDB_ASSIGN(begin_ns, steps.StepStart(stall.trace_id, *stall.step));
   if (begin_ns == 0) return std::optional<int64_t>();
-  const std::tuple key(stall.trace_id, *stall.step, event_name);
+  TRACEDB_TRY(device_.Bind(1, stall.id));
+  TRACEDB_ASSIGN(any, device_.Step());
+  const std::optional<int64_t> device = any ? device_.OptionalInt(0) : std::nullopt;
+  device_.Reset();
+  if (!device.has_value()) return std::optional<int64_t>();
+  const Key key{stall.trace_id, *device, *stall.step, event_name};
   auto at = known_.find(key);
   if (at == known_.end()) {
     // Kernels of a step may run when its host is in the next.
@@ -50,11 +58,9 @@ Result<std::optional<int64_t>> TakenBefore::Find(const Stall& stall, int64_t own
       known_.clear();
       known_count_ = 0;
     }
-    Kernels kernels;
-    TRACEDB_TRY(Read(stall, event_name, begin_ns,
-                     after_next_ns != 0 ? after_next_ns : std::numeric_limits<int64_t>::max(),
-                     kernels));
-    known_count_ += kernels.start_ns.size() + 1;
+    const int64_t end_ns = after_next_ns != 0 ? after_next_ns : std::numeric_limits<int64_t>::max();
+    TRACEDB_ASSIGN(kernels, Read(key, begin_ns, end_ns));
+    known_count_ += static_cast<int64_t>(kernels.start_ns.size()) + 1;
     at = known_.emplace(key, std::move(kernels)).first;
   }
   const Kernels& kernels = at->second;
@@ -65,22 +71,24 @@ Result<std::optional<int64_t>> TakenBefore::Find(const Stall& stall, int64_t own
       kernels.sum_ns[static_cast<size_t>(end - kernels.start_ns.begin()) - 1]);
 }
 
-Status TakenBefore::Read(const Stall& stall, int64_t event_name, int64_t begin_ns, int64_t end_ns,
-                         Kernels& into) {
+Result<TakenBefore::Kernels> TakenBefore::Read(const Key& key, int64_t begin_ns, int64_t end_ns) {
+  const auto& [trace_id, device, step, event_name] = key;
   int at = 0;
-  for (const int64_t value : {stall.id, event_name, begin_ns, end_ns}) {
+  for (const int64_t value : {trace_id, device, event_name, begin_ns, end_ns, kKnownMax + 1}) {
     TRACEDB_TRY(kernels_.Bind(++at, value));
   }
+  Kernels kernels;
   int64_t sum_ns = 0;
   for (;;) {
     TRACEDB_ASSIGN(row, kernels_.Step());
     if (!row) break;
     sum_ns = SumNs(sum_ns, kernels_.Int(1));
-    into.start_ns.push_back(kernels_.Int(0));
-    into.sum_ns.push_back(sum_ns);
+    kernels.start_ns.push_back(kernels_.Int(0));
+    kernels.sum_ns.push_back(sum_ns);
   }
   kernels_.Reset();
-  return Done{};
+  if (kernels.start_ns.size() > static_cast<size_t>(kKnownMax)) kernels = {};
+  return kernels;
 }
 
 }  // namespace tracedb

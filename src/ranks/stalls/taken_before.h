@@ -2,11 +2,11 @@
 // afterwards did not make it late.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ranks/stalls/cause_earliest.h"
@@ -34,8 +34,8 @@ class TakenBefore {
 
  private:
   // How long kernels of the name took since the stall's step began. Nothing where that is not
-  // known: outside of steps, and where the database has none of them in this step and the next, as
-  // one of summaries.
+  // known: outside of steps, where the database has none of them in this step and the next, as one
+  // of summaries, and where it has very many.
   Result<std::optional<int64_t>> Find(const Stall& stall, int64_t own_start_ns, int64_t event_name,
                                       EarliestStart& steps);
 
@@ -45,13 +45,16 @@ class TakenBefore {
     std::vector<int64_t> sum_ns;  // of those up to this one
   };
 
-  explicit TakenBefore(SqliteStatement kernels) : kernels_(std::move(kernels)) {}
-  Status Read(const Stall& stall, int64_t event_name, int64_t begin_ns, int64_t end_ns,
-              Kernels& into);
+  // Trace, device, step and name.
+  using Key = std::tuple<int64_t, int64_t, int64_t, int64_t>;
 
-  SqliteStatement kernels_;
-  std::map<std::tuple<int64_t, int64_t, int64_t>, Kernels> known_;  // by trace, step and name
-  size_t known_count_ = 0;                                          // of kernels
+  TakenBefore(SqliteStatement kernels, SqliteStatement device)
+      : kernels_(std::move(kernels)), device_(std::move(device)) {}
+  Result<Kernels> Read(const Key& key, int64_t begin_ns, int64_t end_ns);
+
+  SqliteStatement kernels_, device_;
+  std::map<Key, Kernels> known_;
+  int64_t known_count_ = 0;  // of kernels
 };
 
 }  // namespace tracedb
