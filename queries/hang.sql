@@ -38,14 +38,12 @@
 --         TORCH_NCCL_DUMP_ON_TIMEOUT=1) is in the database.
 -- lead:   group_description, collective_seq, verdict, rank, is_culprit, name, state
 
-WITH dump AS MATERIALIZED (
-  SELECT run, rank, max(source_id) AS source_id FROM sources
-  WHERE kind = 'flight recorder' AND rank IS NOT NULL AND (:run IS NULL OR run = :run)
-  GROUP BY run, rank
-),
-cut AS MATERIALIZED (  -- dumps whose last calls are lost
-  SELECT DISTINCT i.source_id FROM issues i JOIN dump d ON d.source_id = i.source_id
-  WHERE i.kind IN ('cut_short', 'damaged_compression')
+WITH dump AS MATERIALIZED (  -- is_cut: its last calls are lost
+  SELECT *, EXISTS (SELECT 1 FROM issues i WHERE i.source_id = s.source_id
+                      AND i.kind IN ('cut_short', 'damaged_compression')) AS is_cut
+  FROM (SELECT run, rank, max(source_id) AS source_id FROM sources
+        WHERE kind = 'flight recorder' AND rank IS NOT NULL AND (:run IS NULL OR run = :run)
+        GROUP BY run, rank) s
 ),
 known AS MATERIALIZED (  -- a group as a dump has it
   SELECT d.run, d.rank, d.source_id, g.group_name, coalesce(g.description, '') AS description,
@@ -59,7 +57,7 @@ called AS MATERIALIZED (
          coalesce((SELECT max(k.ranks) FROM known k WHERE k.source_id = f.source_id
                      AND k.group_name = f.group_name),
                   (SELECT max(k.ranks) FROM known k  -- where its own are lost, as others have them
-                   WHERE f.source_id IN (SELECT source_id FROM cut) AND k.run = d.run
+                   WHERE d.is_cut AND k.run = d.run
                      AND k.group_name = f.group_name
                      AND k.description = coalesce(f.description, '')
                      AND d.rank IN (SELECT value FROM json_each(k.ranks))
@@ -74,7 +72,7 @@ called AS MATERIALIZED (
   FROM (SELECT * FROM flight_records ORDER BY source_id, record_id, op_id) f
   JOIN dump d ON d.source_id = f.source_id
   WHERE coalesce(f.is_p2p, 0) = 0 AND f.collective_seq IS NOT NULL AND f.name IS NOT NULL
-    AND (f.state IS NOT NULL OR f.source_id NOT IN (SELECT source_id FROM cut))
+    AND (f.state IS NOT NULL OR NOT d.is_cut)
   GROUP BY f.source_id, f.group_name, f.description, f.collective_seq
 ),
 team AS MATERIALIZED (
@@ -89,10 +87,8 @@ member AS MATERIALIZED (  -- ranks of a group, with a dump or without
 ),
 reach AS MATERIALIZED (  -- how far each came; a rank that never called has no first_seq
   SELECT m.run, m.group_name, m.description, m.ranks, m.rank, d.source_id,
-         d.source_id IN (SELECT source_id FROM cut) AS is_cut,
-         min(c.seq) AS first_seq, max(c.seq) AS kept_seq,
-         CASE WHEN d.source_id IN (SELECT source_id FROM cut)
-           THEN max(max(k.last_enqueued, coalesce(c.seq, 0)))  -- NULL: not known
+         d.is_cut, min(c.seq) AS first_seq, max(c.seq) AS kept_seq,
+         CASE WHEN d.is_cut THEN max(max(k.last_enqueued, coalesce(c.seq, 0)))  -- NULL: not known
            ELSE coalesce(max(c.seq), max(max(k.last_enqueued, 0)),
                          CASE WHEN d.rank IS NOT NULL THEN 0 END) END AS last_seq
   FROM member m LEFT JOIN dump d ON d.run = m.run AND d.rank = m.rank
