@@ -266,9 +266,10 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
       flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
       break;
   }
+  SqliteDb db(nullptr, path);  // the path's copy may throw, when no connection is there to be lost
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(name.c_str(), &raw, flags, vfs);
-  SqliteDb db(raw, path);
+  db.db_.reset(raw);
   if (code != SQLITE_OK) return SqliteError(raw, path.string());
   sqlite3_extended_result_codes(raw, 0);
   if (RegisterSafeSum(raw) != SQLITE_OK) return SqliteError(raw, path.string());
