@@ -15,7 +15,7 @@ class Options:
         self.program = os.path.abspath(told.program)
         self.shim = os.path.abspath(told.shim)
         self.seed = told.seed
-        self.share = 1 if told.all else 5  # of the calls that are many: every fifth
+        self.share = 1 if told.all else 10  # of the calls that are many: every tenth
         self.moments_share = 1 if told.all else 2  # of random moments: every second
         self.jobs = told.jobs
         self.folder = folder

@@ -5,7 +5,8 @@
 
 Groups: kill full_disk faults signals together (none given: all). One line a check with its figures,
 what is wrong below it, and at the end `N passed, N failed`; exit 1 if any failed. The random
-moments come from the seed, which is printed. --all hits every call, where else every fifth is.
+moments come from the seed, which is printed. --all hits every call, where else every tenth is
+of those that are many.
 """
 import argparse
 import os
@@ -34,7 +35,7 @@ def main():
     parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true",
-                        help="every call, where else a fifth is; all random moments, else half")
+                        help="every call, where else a tenth is; all random moments, else half")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     told = parser.parse_args()

@@ -183,7 +183,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True)
     parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
-    parser.add_argument("--kills", type=int, default=8)
+    parser.add_argument("--kills", type=int, default=5)
     told = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also as a background job
     told.shim, told.seed, told.all, told.jobs = "", 1, False, 1

@@ -219,7 +219,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
     parser.add_argument("--shim", required=True)
-    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("commands", nargs="*")

@@ -191,7 +191,7 @@ def changed_weight(graph, change, slices, node, edge):
     """None: the edge goes."""
     source, weight, name = edge
     what = change["change"]
-    begin = worked_since(node, edge)
+    begin = worked_since(node, edge) if name in ("host", "handover", "call") else None
     if what == "activities" and node.what == "finish":
         of = {"name": node.of.name, "rank": graph.ranks[node.trace], "step": node.of.step, "kind": node.of.kind}
         if all(change.get(key) in (None, of[key]) for key in of):

@@ -6,7 +6,7 @@ experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight), the re
 (replay).
 
     python3 run_oracle.py --program P [--fixtures DIR] [--only NAME] [--half 1] [--part breakdown]
-                          [--query Q] [--show 5] [--seeds 12] [--sqlite3 S] [PATH...]
+                          [--query Q] [--show 5] [--seeds 8] [--sqlite3 S] [PATH...]
 
 A set is a folder of fixtures, several of them together, some ranks of one, a job of 64 ranks made of
 seqpar, a pipeline of ../scenarios, a random job of make_cases (every second one --dirty) or of
@@ -130,7 +130,7 @@ def sets(options, folder):
 def main():
     more = [QUERY_OPTION, ("--part", {"choices": PARTS, "help": "these comparisons only"}),
             ("--sqlite3", {"default": "sqlite3", "help": "the shell"})]
-    return run_sets("Compare what the program makes with oracles.", sets, check_set, 12, more)
+    return run_sets("Compare what the program makes with oracles.", sets, check_set, 8, more)
 
 
 if __name__ == "__main__":
