@@ -10,8 +10,8 @@ add_library(tracedb_flags INTERFACE)
 target_link_libraries(tracedb_flags INTERFACE tracedb_warnings)
 
 if(TRACEDB_SANITIZE)
-  # -O1: builds in two thirds of the time of -O2, and the tests take no longer. At -O0 it would be half
-  # of that, and the tests take 2 to 2.5 times as long, which is more than is gained.
+  # -O1: builds in two thirds of the time of -O2, and the tests take no longer. At -O0 it would be
+  # half of that, and the tests take 2 to 2.5 times as long, which is more than is gained.
   target_compile_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE}
                                                  -fno-omit-frame-pointer -g1 -O1)
   target_link_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE})
@@ -23,9 +23,9 @@ if(TRACEDB_SANITIZE)
       <utility> <vector> <fmt/format.h>)
 endif()
 
-# tracedb_common_headers(TARGET KIND headers...), for builds with sanitizers: the target has the common
-# headers precompiled. The first target of a kind compiles them, with the headers named here, and the
-# others of that kind share them.
+# tracedb_common_headers(TARGET KIND headers...), for builds with sanitizers: the target has the
+# common headers precompiled. The first target of a kind compiles them, with the headers named here,
+# and the others of that kind share them.
 function(tracedb_common_headers target kind)
   if(NOT TRACEDB_SANITIZE)
     return()

@@ -54,7 +54,7 @@ def changes_of(db, graph):
                   ([{"waits": parallelism}], [{"change": "waits", "parallelism": parallelism}])]
     found += balances_and_callers(db, graph, rank, step)
     if len(graph.nodes) > MANY_NODES:
-        found = found[:5] + found[-2:]
+        found = found[:8] + found[-3:]
     for late in sorted({min(graph.ranks.values()), rank} if len(graph.nodes) <= MANY_NODES else ()):
         found.append(([{"rank_late": late}], [{"change": "rank_late", "rank": late}]))
     if len(graph.nodes) <= MANY_NODES:
@@ -64,7 +64,7 @@ def changes_of(db, graph):
                           [{"change": "rank_late", "rank": late} for late in some]))
     # All at once: two things are seldom critical together.
     found.append(([c for theirs, _ in found for c in theirs], [c for _, mine in found for c in mine]))
-    return found + ideals(rank, step)[::3 if len(graph.nodes) > MANY_NODES else 1]
+    return found + ideals(rank, step)
 
 
 def of_what_was_changed(db, busiest):
