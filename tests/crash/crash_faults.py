@@ -15,7 +15,7 @@ NOT_WRITES = "sync,open,close,unlink,rename,truncate"
 ALWAYS_HIT = 8  # so many first calls of those that are many: where files get what tells them apart
 # Kind of call, how it is hit, with what, and whether every call is hit even where there are many.
 FAULTS = (
-    ("write", "short", errno.ENOSPC, False),   # half of it fits, then the disk is full and stays so
+    ("write", "short", errno.ENOSPC, False),  # half of it fits, then the disk is full and stays so
     ("write", "once", errno.EIO, False),
     ("sync", "once", errno.EIO, True),
     ("sync", "always", errno.EIO, True),
