@@ -11,7 +11,8 @@ target_link_libraries(tracedb_flags INTERFACE tracedb_warnings)
 
 if(TRACEDB_SANITIZE)
   # -O1: builds in two thirds of the time, and the tests take no longer. With -O0 39 sources took 96
-  # CPU s in place of 185, but ingest_test over 480 in place of 245, and queries three times as many.
+  # CPU s in place of 185, but ingest_test over 480 in place of 245, and queries three times as
+  # many.
   target_compile_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE}
                                                  -fno-omit-frame-pointer -g1 -O1)
   target_link_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE})
