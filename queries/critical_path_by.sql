@@ -36,7 +36,9 @@ WITH piece AS (  -- by numbers first: of many stretches few have a name of their
              THEN (SELECT a.name_id FROM activity_times a
                    WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
          END AS name_id,
+         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 500000 AS is_unknown,
          CASE WHEN :by NOT IN ('kind', 'rank') AND p.kind = 'host' AND p.held_by IS NULL
+                   AND p.dur_ns < 500000
               THEN (SELECT l.path_id FROM launches l
                     WHERE l.slice_id = coalesce(p.launch_of, p.slice_id)
                       AND l.path_id IN (SELECT path_id FROM call_paths
@@ -51,10 +53,11 @@ alike AS (
   SELECT capture_id, step, kind, rank, name_id, path_id, count(*) AS stretches,
          sum(dur_ns) AS dur_ns,
          CASE WHEN :by NOT IN ('kind', 'rank') AND kind IN ('host', 'recorder') AND NOT is_held
-                   AND path_id IS NULL
+                   AND NOT is_unknown AND path_id IS NULL
               THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
          END AS slice_name
-  FROM piece p GROUP BY capture_id, step, kind, rank, name_id, path_id, slice_name
+  FROM piece p
+  GROUP BY capture_id, step, kind, rank, name_id, path_id, slice_name, is_unknown
 ),
 told AS (
   SELECT c.run_id, c.run, c.capture, p.step, p.dur_ns, p.stretches,

@@ -236,15 +236,26 @@ Result<Interval> OfSlowestCollective(SqliteDb& db, const CutSources& sources, st
                   sources.FromAligned(row.Int(7), row.Int(1))};
 }
 
+bool NamesWindow(const CutOptions& options) {
+  return !options.steps.empty() || !options.around.empty() || options.slowest_collective ||
+         !options.start.empty() || !options.end.empty();
+}
+
 Result<int64_t> MarginOf(const CutOptions& options) {
   if (options.margin.empty()) {
     return !options.around.empty() || options.slowest_collective ? kAroundMarginNs : 0;
   }
   const auto margin = ParseTimeText(options.margin);
-  if (margin.has_value() && margin->has_unit) return margin->ns;
-  return Error{ErrorKind::kUsage,
-               fmt::format("--margin: '{}' is no length of time", options.margin),
-               "write 5ms or 300us"};
+  if (!margin.has_value() || !margin->has_unit) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("--margin: '{}' is no length of time", options.margin),
+                 "write 5ms or 300us"};
+  }
+  if (!NamesWindow(options)) {
+    return Error{ErrorKind::kUsage, "--margin: there is no window that it could widen",
+                 "name one with --step, --start and --end, --around or --slowest-collective"};
+  }
+  return margin->ns;
 }
 
 Result<Windows> Choose(SqliteDb& db, const CutOptions& options, const CutSources& sources,
