@@ -784,8 +784,8 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank)
            || iif(l.words IS NULL, '', ', which may be chance'),
          iif(l.words IS NULL, r.rank, NULL),
-         printf('they waited %.1f ms in %d collective%s, summed over ranks, %.1f ms of it because '
-                || 'of %s%s (nccl_stall_roots)',
+         printf('they waited %.1f ms in %d collective%s, summed over ranks, %.1f ms of it mostly '
+                || 'because of %s%s (nccl_stall_roots)',
                 r.ns / 1e6, r.collectives, iif(r.collectives = 1, '', 's'), n.ns / 1e6,
                 coalesce(n.name, n.cause, 'what the trace does not tell'),
                 CASE WHEN n.cause IS NULL THEN ''
