@@ -1,5 +1,7 @@
 #include "tracedb/cost/op_cost.h"
 
+#include <utility>
+
 #include "cost/cost_models.h"
 
 namespace tracedb {

@@ -11,6 +11,7 @@ SQLITE_EXTENSION_INIT1
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "tracedb/base/interval.h"

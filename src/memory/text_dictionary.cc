@@ -1,5 +1,7 @@
 #include "tracedb/memory/text_dictionary.h"
 
+#include <utility>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

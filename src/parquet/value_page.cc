@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "parquet/value_bytes.h"
 

@@ -1,5 +1,7 @@
 #include "shards/summary_file.h"
 
+#include <algorithm>
+
 namespace tracedb {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "tracedb/pages/page_bytes.h"

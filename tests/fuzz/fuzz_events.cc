@@ -1,6 +1,7 @@
 // Any bytes as a trace's text: framer and parser must survive them, and every way of cutting and
 // parsing must make the same events and the same issues.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

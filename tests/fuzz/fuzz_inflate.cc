@@ -1,6 +1,7 @@
 // Any bytes as a gzip or zstd file: both gzip inflaters make the same of it, in bounded memory; and
 // as blocks of Deflate that begin at any bit, of which zlib makes the same where they are sound.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -2,6 +2,7 @@
 // itself; other input is values, which take the place of those in the tables of a small export.
 // Each part is read to its end, or refused; read again in other pieces it must be the same text.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 
+from tidy_includes import INCLUDE_CHECKS
 from tidy_queries import QUERY_CHECKS
 from tidy_rooms import ROOM_CHECKS
 from tidy_source import read_tree
@@ -276,6 +277,7 @@ CHECKS = (
     *WORD_CHECKS,
     *QUERY_CHECKS,
     *VIEW_CHECKS,
+    *INCLUDE_CHECKS,
     files_are_under_400_lines_or_say_why_not,
     lines_are_under_100_columns,
     functions_are_under_70_lines,

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tracedb/text/output_stream.h"
 
 namespace tracedb {

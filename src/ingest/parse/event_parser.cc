@@ -1,5 +1,6 @@
 #include "ingest/parse/event_parser.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>

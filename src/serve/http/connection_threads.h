@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace tracedb {

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>

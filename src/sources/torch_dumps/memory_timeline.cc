@@ -1,5 +1,6 @@
 #include "sources/torch_dumps/memory_timeline.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
