@@ -28,7 +28,8 @@
 --                               collectives, by its host or its GPU.
 -- column: name      text        The GPU activity, or what the host was in; of a gathered database
 --                               that of collectives alone. NULL of a host that took 0.5 ms or more
---                               and was in no slice of 0.25 ms or more: what it did is not recorded.
+--                               and was in no slice of 0.25 ms or more: what it did then is not
+--                               recorded.
 -- column: op        text        The operator in which it was launched, or that the host was about
 --                               to launch.
 -- column: module    text        The nn.Module or Python function of the model around that, where
@@ -58,10 +59,10 @@ piece AS (  -- by numbers: texts would be written and read again by each pass ov
              THEN (SELECT a.name_id FROM activity_times a
                    WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
          END AS name_id,
-         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 500000 AS is_unknown,
+         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 2 * 250000 AS is_unknown,
          CASE WHEN p.held_by IS NULL
                    AND (p.kind = 'recorder'
-                        OR (p.kind = 'host' AND h.path_id IS NULL AND p.dur_ns < 500000))
+                        OR (p.kind = 'host' AND h.path_id IS NULL AND p.dur_ns < 2 * 250000))
               THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
          END AS slice_name
   FROM captures c
@@ -91,16 +92,16 @@ told AS (  -- of other numbers the texts: several names are one text, and so are
              AND coalesce((SELECT n.name FROM names n WHERE n.name_id = f.name_id),
                           f.slice_name, iif(f.kind = 'host' AND NOT f.is_unknown, h.name, NULL))
               IS coalesce((SELECT n.name FROM names n WHERE n.name_id = f.name_id_before),
-                          f.slice_name_before, iif(f.kind = 'host' AND NOT f.is_unknown, b.name, NULL))
-             THEN 0
+                          f.slice_name_before,
+                          iif(f.kind = 'host' AND NOT f.is_unknown, b.name, NULL)) THEN 0
            ELSE 1
          END AS is_new
   FROM followed f LEFT JOIN place h ON h.path_id = f.path_id
   LEFT JOIN place b ON b.path_id = f.path_id_before
 ),
 numbered AS (
-  SELECT capture_id, step, rank, kind, start_ns, dur_ns, name_id, path_id, slice_name, is_unknown,
-         sum(is_new) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) AS number
+  SELECT capture_id, step, rank, kind, start_ns, dur_ns, name_id, path_id, slice_name,
+         is_unknown, sum(is_new) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) AS number
   FROM told
 ),
 stretch AS (  -- all of one stretch have one name: which of them is taken says the same

@@ -36,9 +36,9 @@ WITH piece AS (  -- by numbers first: of many stretches few have a name of their
              THEN (SELECT a.name_id FROM activity_times a
                    WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
          END AS name_id,
-         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 500000 AS is_unknown,
+         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 2 * 250000 AS is_unknown,
          CASE WHEN :by NOT IN ('kind', 'rank') AND p.kind = 'host' AND p.held_by IS NULL
-                   AND p.dur_ns < 500000
+                   AND p.dur_ns < 2 * 250000
               THEN (SELECT l.path_id FROM launches l
                     WHERE l.slice_id = coalesce(p.launch_of, p.slice_id)
                       AND l.path_id IN (SELECT path_id FROM call_paths
