@@ -27,9 +27,9 @@
 --                               replay knows; own: of a gathered database, what a rank did between
 --                               collectives, by its host or its GPU.
 -- column: name      text        The GPU activity, or what the host was in; of a gathered database
---                               that of collectives alone. NULL of a host that took 0.5 ms or more
---                               and was in no slice of 0.25 ms or more: what it did then is not
---                               recorded.
+--                               that of collectives alone. "before X": the host took 0.5 ms or
+--                               more and was in no slice of 0.25 ms or more, so that what it did
+--                               is not recorded; X came after it.
 -- column: op        text        The operator in which it was launched, or that the host was about
 --                               to launch.
 -- column: module    text        The nn.Module or Python function of the model around that, where
@@ -59,12 +59,14 @@ piece AS (  -- by numbers: texts would be written and read again by each pass ov
              THEN (SELECT a.name_id FROM activity_times a
                    WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
          END AS name_id,
-         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 2 * 250000 AS is_unknown,
          CASE WHEN p.held_by IS NULL
-                   AND (p.kind = 'recorder'
-                        OR (p.kind = 'host' AND h.path_id IS NULL AND p.dur_ns < 2 * 250000))
+                   AND (p.kind = 'recorder' OR (p.kind = 'host' AND h.path_id IS NULL))
               THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
-         END AS slice_name
+         END AS slice_name,
+         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 2 * 250000
+           AND (h.path_id IS NOT NULL  -- or it is the end of a step that is waited for
+                OR (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
+                   NOT GLOB 'ProfilerStep#*') AS is_before
   FROM captures c
   CROSS JOIN replay_path(c.capture_id, :changes) p
   LEFT JOIN launches l ON l.slice_id = coalesce(p.launch_of, p.slice_id)
@@ -78,22 +80,21 @@ followed AS (
          step IS lag(step) OVER w AND capture_id = lag(capture_id) OVER w
            AND rank = lag(rank) OVER w AND kind = lag(kind) OVER w AS is_like,
          lag(name_id) OVER w AS name_id_before, lag(path_id) OVER w AS path_id_before,
-         lag(slice_name) OVER w AS slice_name_before, lag(is_unknown) OVER w AS is_unknown_before
+         lag(slice_name) OVER w AS slice_name_before, lag(is_before) OVER w AS is_before_before
   FROM piece
   WINDOW w AS (ORDER BY run_id, capture, start_ns ROWS UNBOUNDED PRECEDING)
 ),
 told AS (  -- of other numbers the texts: several names are one text, and so are operators
   SELECT f.*,
          CASE
-           WHEN f.is_like IS NOT 1 OR f.is_unknown <> f.is_unknown_before THEN 1
+           WHEN f.is_like IS NOT 1 OR f.is_before IS NOT f.is_before_before THEN 1
            WHEN f.name_id IS f.name_id_before AND f.path_id IS f.path_id_before
              AND f.slice_name IS f.slice_name_before THEN 0
            WHEN h.op IS b.op AND h.module IS b.module
              AND coalesce((SELECT n.name FROM names n WHERE n.name_id = f.name_id),
-                          f.slice_name, iif(f.kind = 'host' AND NOT f.is_unknown, h.name, NULL))
+                          f.slice_name, iif(f.kind = 'host', h.name, NULL))
               IS coalesce((SELECT n.name FROM names n WHERE n.name_id = f.name_id_before),
-                          f.slice_name_before,
-                          iif(f.kind = 'host' AND NOT f.is_unknown, b.name, NULL)) THEN 0
+                          f.slice_name_before, iif(f.kind = 'host', b.name, NULL)) THEN 0
            ELSE 1
          END AS is_new
   FROM followed f LEFT JOIN place h ON h.path_id = f.path_id
@@ -101,11 +102,11 @@ told AS (  -- of other numbers the texts: several names are one text, and so are
 ),
 numbered AS (
   SELECT capture_id, step, rank, kind, start_ns, dur_ns, name_id, path_id, slice_name,
-         is_unknown, sum(is_new) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) AS number
+         is_before, sum(is_new) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) AS number
   FROM told
 ),
 stretch AS (  -- all of one stretch have one name: which of them is taken says the same
-  SELECT number, capture_id, step, rank, kind, name_id, path_id, slice_name, is_unknown,
+  SELECT number, capture_id, step, rank, kind, name_id, path_id, slice_name, is_before,
          min(start_ns) AS start_ns, sum(dur_ns) AS dur_ns
   FROM numbered GROUP BY number
 )
@@ -117,8 +118,9 @@ SELECT
   (s.start_ns - r.start_ns) / 1e6 AS start_ms,
   s.dur_ns / 1e6 AS dur_ms,
   s.kind,
-  coalesce((SELECT n.name FROM names n WHERE n.name_id = s.name_id), s.slice_name,
-           iif(s.kind = 'host' AND NOT s.is_unknown, h.name, NULL)) AS name,
+  coalesce((SELECT n.name FROM names n WHERE n.name_id = s.name_id),
+           iif(s.is_before, 'before ', '')
+             || coalesce(s.slice_name, iif(s.kind = 'host', h.name, NULL))) AS name,
   h.op,
   h.module
 FROM stretch s JOIN captures c ON c.capture_id = s.capture_id JOIN runs r ON r.run_id = c.run_id
