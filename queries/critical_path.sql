@@ -80,14 +80,14 @@ followed AS (
          step IS lag(step) OVER w AND capture_id = lag(capture_id) OVER w
            AND rank = lag(rank) OVER w AND kind = lag(kind) OVER w AS is_like,
          lag(name_id) OVER w AS name_id_before, lag(path_id) OVER w AS path_id_before,
-         lag(slice_name) OVER w AS slice_name_before, lag(is_before) OVER w AS is_before_before
+         lag(slice_name) OVER w AS slice_name_before, lag(is_before) OVER w AS was_before
   FROM piece
   WINDOW w AS (ORDER BY run_id, capture, start_ns ROWS UNBOUNDED PRECEDING)
 ),
 told AS (  -- of other numbers the texts: several names are one text, and so are operators
   SELECT f.*,
          CASE
-           WHEN f.is_like IS NOT 1 OR f.is_before IS NOT f.is_before_before THEN 1
+           WHEN f.is_like IS NOT 1 OR f.is_before IS NOT f.was_before THEN 1
            WHEN f.name_id IS f.name_id_before AND f.path_id IS f.path_id_before
              AND f.slice_name IS f.slice_name_before THEN 0
            WHEN h.op IS b.op AND h.module IS b.module
