@@ -55,18 +55,19 @@ piece AS (  -- by numbers: texts would be written and read again by each pass ov
          CASE
            WHEN p.kind = 'unrecorded' THEN NULL
            WHEN p.held_by IS NOT NULL THEN p.held_name_id
-           WHEN p.kind NOT IN ('host', 'recorder')
+           WHEN p.kind = 'host'  -- -1: before what it is named after; not so the end of a step
+             THEN iif(p.dur_ns >= 2 * 250000
+                      AND (h.path_id IS NOT NULL
+                           OR (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
+                              NOT GLOB 'ProfilerStep#*'), -1, NULL)
+           WHEN p.kind <> 'recorder'
              THEN (SELECT a.name_id FROM activity_times a
                    WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
          END AS name_id,
          CASE WHEN p.held_by IS NULL
                    AND (p.kind = 'recorder' OR (p.kind = 'host' AND h.path_id IS NULL))
               THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
-         END AS slice_name,
-         p.kind = 'host' AND p.held_by IS NULL AND p.dur_ns >= 2 * 250000
-           AND (h.path_id IS NOT NULL  -- or it is the end of a step that is waited for
-                OR (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
-                   NOT GLOB 'ProfilerStep#*') AS is_before
+         END AS slice_name
   FROM captures c
   CROSS JOIN replay_path(c.capture_id, :changes) p
   LEFT JOIN launches l ON l.slice_id = coalesce(p.launch_of, p.slice_id)
@@ -80,16 +81,17 @@ followed AS (
          step IS lag(step) OVER w AND capture_id = lag(capture_id) OVER w
            AND rank = lag(rank) OVER w AND kind = lag(kind) OVER w AS is_like,
          lag(name_id) OVER w AS name_id_before, lag(path_id) OVER w AS path_id_before,
-         lag(slice_name) OVER w AS slice_name_before, lag(is_before) OVER w AS was_before
+         lag(slice_name) OVER w AS slice_name_before
   FROM piece
   WINDOW w AS (ORDER BY run_id, capture, start_ns ROWS UNBOUNDED PRECEDING)
 ),
 told AS (  -- of other numbers the texts: several names are one text, and so are operators
   SELECT f.*,
          CASE
-           WHEN f.is_like IS NOT 1 OR f.is_before IS NOT f.was_before THEN 1
+           WHEN f.is_like IS NOT 1 THEN 1
            WHEN f.name_id IS f.name_id_before AND f.path_id IS f.path_id_before
              AND f.slice_name IS f.slice_name_before THEN 0
+           WHEN f.name_id IS -1 OR f.name_id_before IS -1 THEN 1
            WHEN h.op IS b.op AND h.module IS b.module
              AND coalesce((SELECT n.name FROM names n WHERE n.name_id = f.name_id),
                           f.slice_name, iif(f.kind = 'host', h.name, NULL))
@@ -102,11 +104,11 @@ told AS (  -- of other numbers the texts: several names are one text, and so are
 ),
 numbered AS (
   SELECT capture_id, step, rank, kind, start_ns, dur_ns, name_id, path_id, slice_name,
-         is_before, sum(is_new) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) AS number
+         sum(is_new) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) AS number
   FROM told
 ),
 stretch AS (  -- all of one stretch have one name: which of them is taken says the same
-  SELECT number, capture_id, step, rank, kind, name_id, path_id, slice_name, is_before,
+  SELECT number, capture_id, step, rank, kind, name_id, path_id, slice_name,
          min(start_ns) AS start_ns, sum(dur_ns) AS dur_ns
   FROM numbered GROUP BY number
 )
@@ -119,7 +121,7 @@ SELECT
   s.dur_ns / 1e6 AS dur_ms,
   s.kind,
   coalesce((SELECT n.name FROM names n WHERE n.name_id = s.name_id),
-           iif(s.is_before, 'before ', '')
+           iif(s.name_id = -1, 'before ', '')
              || coalesce(s.slice_name, iif(s.kind = 'host', h.name, NULL))) AS name,
   h.op,
   h.module

@@ -32,7 +32,8 @@ WITH piece AS (  -- by numbers first: of many stretches few have a name of their
          CASE
            WHEN :by IN ('kind', 'rank') OR p.kind = 'unrecorded' THEN NULL
            WHEN p.held_by IS NOT NULL THEN p.held_name_id
-           WHEN p.kind NOT IN ('host', 'recorder')
+           WHEN p.kind = 'host' THEN iif(p.dur_ns >= 2 * 250000, -1, NULL)  -- as in critical_path
+           WHEN p.kind <> 'recorder'
              THEN (SELECT a.name_id FROM activity_times a
                    WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
          END AS name_id,
@@ -41,31 +42,28 @@ WITH piece AS (  -- by numbers first: of many stretches few have a name of their
                     WHERE l.slice_id = coalesce(p.launch_of, p.slice_id)
                       AND l.path_id IN (SELECT path_id FROM call_paths
                                         WHERE coalesce(op, name) IS NOT NULL))
-         END AS path_id,
-         :by NOT IN ('kind', 'rank') AND p.kind = 'host' AND p.held_by IS NULL
-           AND p.dur_ns >= 2 * 250000 AS is_before
+         END AS path_id
   FROM captures c CROSS JOIN replay_path(c.capture_id, :changes) p
   WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
     AND (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
   LIMIT -1  -- handed on row by row: each of these is worked out once, and none is kept
 ),
 alike AS (
-  SELECT capture_id, step, kind, rank, name_id, path_id, is_before, count(*) AS stretches,
+  SELECT capture_id, step, kind, rank, name_id, path_id, count(*) AS stretches,
          sum(dur_ns) AS dur_ns,
          CASE WHEN :by NOT IN ('kind', 'rank') AND kind IN ('host', 'recorder') AND NOT is_held
                    AND path_id IS NULL
               THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
          END AS slice_name
-  FROM piece p
-  GROUP BY capture_id, step, kind, rank, name_id, path_id, slice_name, is_before
+  FROM piece p GROUP BY capture_id, step, kind, rank, name_id, path_id, slice_name
 ),
 told AS (
   SELECT c.run_id, c.run, c.capture, p.step, p.dur_ns, p.stretches,
          iif(:by = 'rank', NULL, p.kind) AS kind,
          iif(:by = 'kind', NULL, p.rank) AS rank,
          coalesce((SELECT n.name FROM names n WHERE n.name_id = p.name_id),
-                  iif(p.is_before AND (p.path_id IS NOT NULL
-                                       OR p.slice_name NOT GLOB 'ProfilerStep#*'), 'before ', '')
+                  iif(p.name_id = -1 AND (p.path_id IS NOT NULL
+                                          OR p.slice_name NOT GLOB 'ProfilerStep#*'), 'before ', '')
                     || coalesce((SELECT coalesce(h.op, h.name) FROM call_paths h
                                  WHERE h.path_id = p.path_id), p.slice_name)) AS name
   FROM alike p JOIN captures c ON c.capture_id = p.capture_id

@@ -236,26 +236,15 @@ Result<Interval> OfSlowestCollective(SqliteDb& db, const CutSources& sources, st
                   sources.FromAligned(row.Int(7), row.Int(1))};
 }
 
-bool NamesWindow(const CutOptions& options) {
-  return !options.steps.empty() || !options.around.empty() || options.slowest_collective ||
-         !options.start.empty() || !options.end.empty();
-}
-
 Result<int64_t> MarginOf(const CutOptions& options) {
   if (options.margin.empty()) {
     return !options.around.empty() || options.slowest_collective ? kAroundMarginNs : 0;
   }
   const auto margin = ParseTimeText(options.margin);
-  if (!margin.has_value() || !margin->has_unit) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("--margin: '{}' is no length of time", options.margin),
-                 "write 5ms or 300us"};
-  }
-  if (!NamesWindow(options)) {
-    return Error{ErrorKind::kUsage, "--margin: there is no window that it could widen",
-                 "name one with --step, --start and --end, --around or --slowest-collective"};
-  }
-  return margin->ns;
+  if (margin.has_value() && margin->has_unit) return margin->ns;
+  return Error{ErrorKind::kUsage,
+               fmt::format("--margin: '{}' is no length of time", options.margin),
+               "write 5ms or 300us"};
 }
 
 Result<Windows> Choose(SqliteDb& db, const CutOptions& options, const CutSources& sources,
@@ -281,13 +270,18 @@ Result<bool> SetWindow(SqliteDb& db, const CutOptions& options, CutSources& sour
                        const std::atomic<bool>& stop, std::string& note) {
   TRACEDB_ASSIGN(margin_ns, MarginOf(options));
   TRACEDB_ASSIGN(windows, Choose(db, options, sources, stop, note));
+  const bool any = windows.all.has_value() || !windows.by_capture_id.empty();
+  if (!any && !options.margin.empty()) {
+    return Error{ErrorKind::kUsage, "--margin: there is no window that it could widen",
+                 "name one with --step, --start and --end, --around or --slowest-collective"};
+  }
   const auto with_margin = [margin_ns](const Interval& window) {
     return Interval{Sum(window.start_ns, -margin_ns), Sum(window.end_ns, margin_ns)};
   };
   for (auto& [capture_id, window] : windows.by_capture_id) window = with_margin(window);
   if (windows.all.has_value()) sources.SetWindow(with_margin(*windows.all));
   if (!windows.by_capture_id.empty()) sources.SetWindows(windows.by_capture_id);
-  return windows.all.has_value() || !windows.by_capture_id.empty();
+  return any;
 }
 
 }  // namespace tracedb
