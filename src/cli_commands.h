@@ -10,6 +10,7 @@
 
 #include "cli_options.h"
 #include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/source_load.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/memory/load_limits.h"
@@ -54,6 +55,7 @@ struct LoadedInputs {
   bool any = false;             // one was loaded, or was there already
   bool only_traces = true;      // no other file was
   std::optional<Error> failed;  // the first file of a folder that could not be read
+  std::optional<SqliteDb> db;   // a connection to the database, where one is open
 };
 
 // Is told of each file that was loaded, or was there already.

@@ -284,7 +284,8 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
       options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault, 1);
   const bool is_alone = report.is_alone() && loaded.only_traces;
   if (loaded.any && !(is_alone && !report.launches_graphs())) {
-    TRACEDB_ASSIGN(opened, OpenToCompare(global.database, limits.sqlite_cache_kib, &stop));
+    TRACEDB_ASSIGN(opened, OpenToCompare(global.database, limits.sqlite_cache_kib, &stop,
+                                         std::move(loaded.db)));
     db.emplace(std::move(opened));
   }
   if (db.has_value() && report.any_traces()) {

@@ -131,6 +131,7 @@ class InputLoad {
         TRACEDB_TRY(PassOver(file, std::move(loaded).error()));
       }
     }
+    outcome_.db = loads.TakeConnection();
     return Done{};
   }
 

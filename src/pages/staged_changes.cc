@@ -10,6 +10,7 @@
 #include <bit>
 #include <cerrno>
 #include <chrono>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -25,6 +26,8 @@ namespace tracedb {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kUnsafe = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
 
 bool Stopped(const std::atomic<bool>* stop) { return stop != nullptr && stop->load(); }
 
@@ -89,23 +92,36 @@ Result<bool> StagedChanges::ReadHeader() {
          PlaceOf(old_page_count_ + 1, sizes_) == static_cast<uint64_t>(status.st_size);
 }
 
+Result<StagedConnection> StagedConnection::Open(const fs::path& database) {
+  StagedConnection made;
+  made.vfs = std::make_shared<StagedVfs>(StagedVfs::FullName(database.string()));
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite, made.vfs->name()));
+  made.db.emplace(std::move(db));
+  made.db->KeepUntilClosed(made.vfs);
+  return made;
+}
+
+Status StagedConnection::LeaveChanges() {
+  return db->Execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL");
+}
+
 Result<SqliteDb> StagedChanges::Connect() {
-  if (vfs_ == nullptr) vfs_ = std::make_shared<StagedVfs>(*this, database_.string());
+  if (vfs_ == nullptr) vfs_ = std::make_shared<StagedVfs>(database_.string());
+  vfs_->See(this);
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite, vfs_->name()));
   // What fails here is thrown away as a whole.
-  TRACEDB_TRY(db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"));
+  TRACEDB_TRY(db.Execute(kUnsafe));
   return db;
 }
 
 Status StagedChanges::Connect(StagedConnection& kept) {
   if (!kept.db.has_value()) {
-    TRACEDB_ASSIGN(db, Connect());
-    kept.vfs = vfs_;
-    kept.db.emplace(std::move(db));
+    TRACEDB_ASSIGN(opened, StagedConnection::Open(database_));
+    kept = std::move(opened);
   }
   vfs_ = kept.vfs;
   vfs_->See(this);
-  return Done{};
+  return kept.db->Execute(kUnsafe);
 }
 
 Status StagedChanges::ReadPage(uint32_t number, std::span<uint8_t> bytes) const {

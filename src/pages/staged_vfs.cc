@@ -11,13 +11,22 @@
 
 namespace tracedb {
 
+// Its memory goes on with the system's file.
 struct StagedFile {
   sqlite3_file base;
   StagedVfs* vfs;
 
   static StagedVfs& Of(sqlite3_file* file) { return *reinterpret_cast<StagedFile*>(file)->vfs; }
-  static int Close(sqlite3_file*) { return SQLITE_OK; }
+  // Whether there are changes to see.
+  static bool Sees(sqlite3_file* file) { return Of(file).staged_ != nullptr; }
+  static sqlite3_file* System(sqlite3_file* file) {
+    return reinterpret_cast<sqlite3_file*>(reinterpret_cast<StagedFile*>(file) + 1);
+  }
+  static const sqlite3_io_methods& Methods(sqlite3_file* file) { return *System(file)->pMethods; }
+
+  static int Close(sqlite3_file* file) { return Methods(file).xClose(System(file)); }
   static int Read(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
+    if (!Sees(file)) return Methods(file).xRead(System(file), into, bytes, offset);
     try {
       return Of(file).Read(into, bytes, offset);
     } catch (const std::bad_alloc&) {
@@ -25,6 +34,7 @@ struct StagedFile {
     }
   }
   static int Write(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 offset) {
+    if (!Sees(file)) return Methods(file).xWrite(System(file), from, bytes, offset);
     try {
       return Of(file).Write(from, bytes, offset);
     } catch (const std::bad_alloc&) {
@@ -32,28 +42,58 @@ struct StagedFile {
     }
   }
   static int Truncate(sqlite3_file* file, sqlite3_int64 bytes) {
+    if (!Sees(file)) return Methods(file).xTruncate(System(file), bytes);
     Of(file).Truncate(bytes);
     return SQLITE_OK;
   }
-  static int Sync(sqlite3_file*, int) { return SQLITE_OK; }
+  static int Sync(sqlite3_file* file, int flags) {
+    return Sees(file) ? SQLITE_OK : Methods(file).xSync(System(file), flags);
+  }
   static int FileSize(sqlite3_file* file, sqlite3_int64* bytes) {
+    if (!Sees(file)) return Methods(file).xFileSize(System(file), bytes);
     *bytes = Of(file).Size();
     return SQLITE_OK;
   }
-  static int Lock(sqlite3_file*, int) { return SQLITE_OK; }
+  static int Lock(sqlite3_file* file, int level) {
+    return Sees(file) ? SQLITE_OK : Methods(file).xLock(System(file), level);
+  }
+  static int Unlock(sqlite3_file* file, int level) {
+    return Sees(file) ? SQLITE_OK : Methods(file).xUnlock(System(file), level);
+  }
   // A journal that is there is that of the changes: not one to be played back.
-  static int CheckReservedLock(sqlite3_file*, int* locked) {
+  static int CheckReservedLock(sqlite3_file* file, int* locked) {
+    if (!Sees(file)) return Methods(file).xCheckReservedLock(System(file), locked);
     *locked = 1;
     return SQLITE_OK;
   }
-  static int FileControl(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
-  static int SectorSize(sqlite3_file*) { return 4096; }
-  static int Characteristics(sqlite3_file*) { return 0; }
+  static int FileControl(sqlite3_file* file, int what, void* with) {
+    return Sees(file) ? SQLITE_NOTFOUND : Methods(file).xFileControl(System(file), what, with);
+  }
+  static int SectorSize(sqlite3_file* file) { return Methods(file).xSectorSize(System(file)); }
+  static int Characteristics(sqlite3_file* file) {
+    return Methods(file).xDeviceCharacteristics(System(file));
+  }
+  // For a write-ahead log, which a database with changes on their way has not.
+  static int ShmMap(sqlite3_file* file, int region, int bytes, int extend, void volatile** at) {
+    const bool can = !Sees(file) && Methods(file).iVersion >= kShmVersion;
+    return can ? Methods(file).xShmMap(System(file), region, bytes, extend, at)
+               : SQLITE_IOERR_SHMMAP;
+  }
+  static int ShmLock(sqlite3_file* file, int offset, int count, int flags) {
+    return Methods(file).xShmLock(System(file), offset, count, flags);
+  }
+  static void ShmBarrier(sqlite3_file* file) { Methods(file).xShmBarrier(System(file)); }
+  static int ShmUnmap(sqlite3_file* file, int remove) {
+    return Methods(file).iVersion >= kShmVersion ? Methods(file).xShmUnmap(System(file), remove)
+                                                 : SQLITE_OK;
+  }
+
+  static constexpr int kShmVersion = 2;  // of methods that have those
 };
 
 namespace {
 
-const sqlite3_io_methods kMethods = {1,
+const sqlite3_io_methods kMethods = {StagedFile::kShmVersion,
                                      StagedFile::Close,
                                      StagedFile::Read,
                                      StagedFile::Write,
@@ -61,15 +101,15 @@ const sqlite3_io_methods kMethods = {1,
                                      StagedFile::Sync,
                                      StagedFile::FileSize,
                                      StagedFile::Lock,
-                                     StagedFile::Lock,
+                                     StagedFile::Unlock,
                                      StagedFile::CheckReservedLock,
                                      StagedFile::FileControl,
                                      StagedFile::SectorSize,
                                      StagedFile::Characteristics,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
+                                     StagedFile::ShmMap,
+                                     StagedFile::ShmLock,
+                                     StagedFile::ShmBarrier,
+                                     StagedFile::ShmUnmap,
                                      nullptr,
                                      nullptr};
 
@@ -77,13 +117,12 @@ sqlite3_vfs* System() { return sqlite3_vfs_find(nullptr); }
 
 }  // namespace
 
-StagedVfs::StagedVfs(StagedChanges& staged, std::string database)
-    : staged_(&staged), database_(std::move(database)) {
+StagedVfs::StagedVfs(std::string database) : database_(std::move(database)) {
   static std::atomic<unsigned> count = 0;
   name_ = "tracedb-staged-" + std::to_string(++count);
   vfs_ = *System();
   vfs_.pNext = nullptr;
-  vfs_.szOsFile = std::max<int>(System()->szOsFile, sizeof(StagedFile));
+  vfs_.szOsFile = System()->szOsFile + static_cast<int>(sizeof(StagedFile));
   vfs_.zName = name_.c_str();
   vfs_.pAppData = this;
   vfs_.xOpen = OpenFile;
@@ -120,14 +159,20 @@ int StagedVfs::OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, 
     return System()->xOpen(System(), name, file, flags, flags_out);
   }
   auto* const ours = reinterpret_cast<StagedFile*>(file);
-  ours->base.pMethods = &kMethods;
-  ours->vfs = self;
-  if (flags_out != nullptr) *flags_out = flags;
-  return SQLITE_OK;
+  sqlite3_file* const system = StagedFile::System(file);
+  ours->base.pMethods = nullptr;
+  system->pMethods = nullptr;
+  const int code = System()->xOpen(System(), name, system, flags, flags_out);
+  if (code == SQLITE_OK) {
+    ours->base.pMethods = &kMethods;
+    ours->vfs = self;
+  } else if (system->pMethods != nullptr) {
+    system->pMethods->xClose(system);
+  }
+  return code;
 }
 
 int StagedVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
-  if (staged_ == nullptr) return SQLITE_IOERR_READ;
   const uint32_t page_bytes = staged_->sizes_.page_bytes;
   auto* to = static_cast<uint8_t*>(into);
   std::vector<uint8_t> page(page_bytes);
@@ -150,7 +195,6 @@ int StagedVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
 }
 
 int StagedVfs::Write(const void* from, int bytes, sqlite3_int64 offset) {
-  if (staged_ == nullptr) return SQLITE_IOERR_WRITE;
   const uint32_t page_bytes = staged_->sizes_.page_bytes;
   const auto at = static_cast<uint64_t>(offset);
   const bool whole = static_cast<uint32_t>(bytes) == page_bytes && at % page_bytes == 0;
@@ -162,12 +206,10 @@ int StagedVfs::Write(const void* from, int bytes, sqlite3_int64 offset) {
 }
 
 sqlite3_int64 StagedVfs::Size() const {
-  if (staged_ == nullptr) return 0;
   return static_cast<sqlite3_int64>(PlaceOf(staged_->page_count_ + 1, staged_->sizes_));
 }
 
 void StagedVfs::Truncate(sqlite3_int64 bytes) {
-  if (staged_ == nullptr) return;
   staged_->page_count_ = static_cast<uint32_t>(bytes / staged_->sizes_.page_bytes);
 }
 

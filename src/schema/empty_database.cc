@@ -12,6 +12,20 @@ uint64_t EmptyDatabase::bytes() { return kEmptyBytes; }
 
 std::span<const EmptyDatabase::Part> EmptyDatabase::parts() { return kEmptyParts; }
 
+std::span<const EmptyDatabase::Part> EmptyDatabase::SchemaPages(Schema schema) {
+  switch (schema) {
+    case Schema::kTraceRows:
+      return kTraceRowsSchema;
+    case Schema::kTables:
+      return kTablesSchema;
+    case Schema::kWhole:
+      break;
+  }
+  return kWholeSchema;
+}
+
+std::span<const EmptyDatabase::Tree> EmptyDatabase::trees() { return kEmptyTrees; }
+
 std::span<const EmptyDatabase::View> EmptyDatabase::views() { return kEmptyViews; }
 
 std::span<const EmptyDatabase::Rule> EmptyDatabase::kind_rules() { return kEmptyKindRules; }
@@ -23,10 +37,10 @@ std::span<const EmptyDatabase::Rule> EmptyDatabase::parallelism_rules() {
 std::vector<uint32_t> EmptyDatabase::RootPages(const std::vector<std::string>& names) {
   std::vector<uint32_t> pages;
   for (const std::string& name : names) {
-    const auto* const root = std::find_if(std::begin(kEmptyRoots), std::end(kEmptyRoots),
-                                          [&](const EmptyRoot& one) { return one.name == name; });
-    assert(root != std::end(kEmptyRoots));
-    pages.push_back(root->page);
+    const auto* const tree = std::find_if(std::begin(kEmptyTrees), std::end(kEmptyTrees),
+                                          [&](const Tree& one) { return one.name == name; });
+    assert(tree != std::end(kEmptyTrees));
+    pages.push_back(tree->root);
   }
   return pages;
 }

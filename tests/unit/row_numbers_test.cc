@@ -53,7 +53,7 @@ class RowNumbersTest : public testing::Test {
     folder_ = name;
     const std::filesystem::path path = folder_ / "empty.db";
     std::fclose(std::fopen(path.c_str(), "w"));
-    ASSERT_TRUE(WriteEmptyDatabase(path).ok());
+    ASSERT_TRUE(WriteEmptyDatabase(path, EmptyDatabase::Schema::kTables).ok());
     auto db = SqliteDb::Open(path, SqliteMode::kReadWrite);
     ASSERT_TRUE(db.ok());
     db_.emplace(std::move(db).value());

@@ -125,6 +125,8 @@ class SqliteDb {
   // As StopWhen, when `asked` returns true: it is called every millisecond or so while something
   // runs, on that thread. An empty function takes it back.
   void StopIf(std::function<bool()> asked);
+  // What must be there for as long as the connection is, such as its VFS.
+  void KeepUntilClosed(std::shared_ptr<const void> what) { until_closed_ = std::move(what); }
   // Stops what runs on this connection now; may be called from another thread.
   void Interrupt();
 
@@ -146,6 +148,7 @@ class SqliteDb {
   std::unique_ptr<BusyWait> busy_wait_ =
       std::make_unique<BusyWait>();                 // the connection points at it
   std::unique_ptr<std::function<bool()>> stop_if_;  // and at this
+  std::shared_ptr<const void> until_closed_;
   std::unique_ptr<sqlite3, Close> db_;
   std::filesystem::path path_;
 };

@@ -26,12 +26,16 @@ class PageCopies;
 class RollbackJournal;
 class StagedVfs;
 
-// A connection that goes from changes to the next ones of the same database: to open one reads the
-// whole schema. Whoever has it drops it when changes that it saw were not committed.
+// A connection to a database that also sees changes to it on their way, time and again: to open one
+// reads the whole schema. Whoever has it drops it when changes that it saw were not committed.
 struct StagedConnection {
   std::shared_ptr<StagedVfs> vfs;
   std::optional<SqliteDb> db;  // closed first
 
+  static Result<StagedConnection> Open(const std::filesystem::path& database);
+  // After changes that were committed, when their object is gone: the database itself again, and
+  // what is written to it is safe from a crash.
+  Status LeaveChanges();
   void Drop() {
     db.reset();
     vfs.reset();
@@ -64,7 +68,8 @@ class StagedChanges {
   // A connection that sees the database with the changes, and whose commits are changes. To be
   // closed before pages are added here.
   Result<SqliteDb> Connect();
-  // The same with one that is kept, or will be: without open statements when pages are added.
+  // The same with one that is kept, or will be, until this object goes: without open statements
+  // when pages are added.
   Status Connect(StagedConnection& kept);
 
   PageSizes sizes() const { return sizes_; }

@@ -1,6 +1,10 @@
-// A database without a trace, as each trace's own file begins: all tables, no views. SQLite makes
-// it when the program is built, as running the schema's SQL takes longer than reading a small
-// trace. So is what else is alike in all new databases: their views and rules.
+// A database without a trace, as each trace's own file begins. SQLite makes it when the program is
+// built, as running the schema's SQL takes longer than reading a small trace.
+//
+// A connection reads the whole schema before it answers anything: 120 views and 89 tables, of which
+// working on one trace's rows takes 30. So a file on its way to a database has a shorter schema: in
+// some of the pages of the whole one, which takes its place in the end (empty_rows.h). All else of
+// the file is as in the database, the tables as well that its schema is silent about.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +28,34 @@ struct EmptyDatabase {
   static uint64_t bytes();
   // What of its file is not zero, in the order of the file.
   static std::span<const Part> parts();
+
+  enum class Schema {
+    kTraceRows,  // what is asked of one trace's rows
+    kTables,     // all tables
+    kWhole,      // that of a database: views as well
+  };
+  // The pages to write for it, where another one is: not the file's header.
+  static std::span<const Part> SchemaPages(Schema schema);
+
+  // A table or an index, by its row of sqlite_schema.
+  struct Tree {
+    std::string_view table;
+    bool is_index;  // the rows of a table without rowids are in one as well
+    uint32_t root;
+    std::string_view name;
+    std::string_view sql;  // empty: SQLite's own index
+  };
+  // By table, each before its indexes.
+  static std::span<const Tree> trees();
+  // What asks a database's schema for the same, in the same order, and for triggers.
+  static constexpr const char* kTreesSql =
+      "SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE '%WITHOUT ROWID', rootpage, name, "
+      "coalesce(sql, '') FROM main.sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
+      "ORDER BY tbl_name, type = 'table' DESC, type, name";
   // The root pages of these tables and indexes.
   static std::vector<uint32_t> RootPages(const std::vector<std::string>& names);
 
-  // A finished database's views, each as the row of sqlite_schema that SQLite would make of it.
+  // The views, each as the row of sqlite_schema that SQLite would make of it.
   struct View {
     std::string_view name;
     std::string_view sql;

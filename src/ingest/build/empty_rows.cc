@@ -56,16 +56,25 @@ bool WriteAll(int file) {
   return true;
 }
 
-}  // namespace
+bool WriteSchema(int file, EmptyDatabase::Schema schema) {
+  for (const EmptyDatabase::Part& page : EmptyDatabase::SchemaPages(schema)) {
+    for (size_t done = 0; done < page.bytes.size();) {
+      const ssize_t some = pwrite(file, page.bytes.data() + done, page.bytes.size() - done,
+                                  static_cast<off_t>(page.offset + done));
+      if (some < 0 && errno == EINTR) continue;
+      if (some <= 0) return false;
+      done += static_cast<size_t>(some);
+    }
+  }
+  return true;
+}
 
-// Zeros as well, which are most of the file: where they were left out, each table's first page
-// became a piece of the file by itself on a disk, and was looked for there when it was read. The
-// first bytes come first: if the program is killed after them, they say whose the file is, and the
-// next ingest removes it.
-Status WriteEmptyDatabase(const std::filesystem::path& path) {
+Status Write(const std::filesystem::path& path, EmptyDatabase::Schema schema, bool is_new) {
   const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   bool written = file >= 0;
-  written = written && WriteAll(file);
+  written = written && (!is_new || WriteAll(file));
+  const bool has_it = is_new && schema == EmptyDatabase::Schema::kWhole;
+  written = written && (has_it || WriteSchema(file, schema));
   int why = errno;
   if (file >= 0 && close(file) != 0 && written) {
     written = false;
@@ -74,6 +83,20 @@ Status WriteEmptyDatabase(const std::filesystem::path& path) {
   if (written) return Done{};
   return Error{ErrorKind::kOutput, path.string() + ": cannot write: " + std::strerror(why),
                "check free space and quota, or choose another place with --db"};
+}
+
+}  // namespace
+
+// Zeros as well, which are most of the file: where they were left out, each table's first page
+// became a piece of the file by itself on a disk, and was looked for there when it was read. The
+// first bytes come first: if the program is killed after them, they say whose the file is, and the
+// next ingest removes it.
+Status WriteEmptyDatabase(const std::filesystem::path& path, EmptyDatabase::Schema schema) {
+  return Write(path, schema, true);
+}
+
+Status ShowSchema(const std::filesystem::path& path, EmptyDatabase::Schema schema) {
+  return Write(path, schema, false);
 }
 
 }  // namespace tracedb

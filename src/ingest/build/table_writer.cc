@@ -97,7 +97,7 @@ std::vector<std::string> TableNames() {
 
 Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path,
                                                          int64_t trace_id, bool on_thread) {
-  TRACEDB_TRY(WriteEmptyDatabase(path));
+  TRACEDB_TRY(WriteEmptyDatabase(path, EmptyDatabase::Schema::kTraceRows));
   TRACEDB_ASSIGN(rows, RowStore::Open(path, EmptyDatabase::RootPages(TableNames()), on_thread));
   return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows), trace_id));
 }

@@ -97,13 +97,17 @@ Result<fs::path> DatabaseLanding::MakeRows() {
 // To the file that has the database's name now.
 Status DatabaseLanding::Connect(const struct stat& status) {
   const bool same = kept_->device == status.st_dev && kept_->inode == status.st_ino;
-  if (kept_->db.has_value() && same) return Done{};
-  kept_->Drop();
-  TRACEDB_ASSIGN(db, OpenToChange(database_, *options_));
-  kept_->db.emplace(std::move(db));
+  if (kept_->connection.db.has_value() && same) return Done{};
+  TRACEDB_TRY(ConnectAnew());
   kept_->device = status.st_dev;
   kept_->inode = status.st_ino;
   return Done{};
+}
+
+// Whoever looks at the place goes on, where a connection was dropped.
+Status DatabaseLanding::ConnectAnew() {
+  kept_->connection.Drop();
+  return OpenToChange(database_, *options_, kept_->connection);
 }
 
 Status DatabaseLanding::ReadPlace() {
@@ -118,7 +122,7 @@ Status DatabaseLanding::ReadPlace() {
     return FileError(database_, "look at it", kFolderAdvice);
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
-    kept_->Drop();
+    kept_->connection.Drop();
     TRACEDB_TRY(LookAtCompanions(database_, false));
     for (const auto& rule : EmptyDatabase::kind_rules()) AddKindRule(rule.pattern, rule.word);
     std::vector<ParallelismRule> parallelism;
@@ -129,7 +133,7 @@ Status DatabaseLanding::ReadPlace() {
     return Done{};
   }
   TRACEDB_TRY(Connect(status));
-  SqliteDb& db = *kept_->db;
+  SqliteDb& db = kept_->db();
   TRACEDB_ASSIGN(id, db.Integer("PRAGMA application_id"));
   if (id != kApplicationId) {
     return Error{ErrorKind::kOutput, database_.string() + ": not a database of tracedb",
@@ -198,8 +202,8 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder,
   std::set<int64_t> ranks;
   if (!place_.exists) return ranks;
   TRACEDB_ASSIGN(rows,
-                 kept_->db->Prepare("SELECT rank FROM _trace WHERE folder = ?1 AND (?2 IS NULL OR "
-                                    "(start_ns <= ?3 AND end_ns >= ?2)) AND path IS NOT ?4"));
+                 kept_->db().Prepare("SELECT rank FROM _trace WHERE folder = ?1 AND (?2 IS NULL OR "
+                                     "(start_ns <= ?3 AND end_ns >= ?2)) AND path IS NOT ?4"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   if (at.has_value()) {
     TRACEDB_TRY(rows.Bind(2, at->start_ns));
@@ -216,8 +220,8 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder,
 Result<std::optional<int64_t>> DatabaseLanding::FindInput(const char* table,
                                                           const std::string& where) {
   if (!place_.exists) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT " + std::string(table + 1) + "_id FROM " + table +
-                                          " WHERE " + where));
+  TRACEDB_ASSIGN(rows, kept_->db().Prepare("SELECT " + std::string(table + 1) + "_id FROM " +
+                                           table + " WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();
   return std::optional<int64_t>(rows.Int(0));
@@ -239,8 +243,8 @@ std::string IsHashedOfSize(uint64_t file_bytes) {
 
 Result<std::map<std::string, int64_t>> DatabaseLanding::TracesOfSize(uint64_t file_bytes) {
   std::map<std::string, int64_t> traces;
-  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT file_hash, trace_id FROM _trace WHERE " +
-                                          IsHashedOfSize(file_bytes) + " ORDER BY trace_id DESC"));
+  TRACEDB_ASSIGN(rows, kept_->db().Prepare("SELECT file_hash, trace_id FROM _trace WHERE " +
+                                           IsHashedOfSize(file_bytes) + " ORDER BY trace_id DESC"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return traces;
@@ -281,7 +285,8 @@ Result<bool> DatabaseLanding::AnySourceOfSize(uint64_t file_bytes) {
 Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
                                               const std::string& file_name) {
   if (!place_.exists) return int64_t{0};
-  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT source_id, path FROM _source WHERE folder = ?1"));
+  TRACEDB_ASSIGN(rows,
+                 kept_->db().Prepare("SELECT source_id, path FROM _source WHERE folder = ?1"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
@@ -293,8 +298,7 @@ Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
 Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                              const std::string& text_hash) {
   if (!place_.exists) return BecomeDatabase();
-  return MergeTrace({database_, rows(), *options_, trace_id, path, text_hash},
-                    {kept_->db, kept_->staged});
+  return MergeTrace({database_, rows(), *options_, trace_id, path, text_hash}, kept_->connection);
 }
 
 MergeJob DatabaseLanding::JobOf(const TraceRows& trace) const {
@@ -309,15 +313,17 @@ bool DatabaseLanding::GoesAsPages(const TraceRows& trace) const {
 Result<bool> DatabaseLanding::LandTogether(const std::vector<TraceRows>& traces) {
   std::vector<MergeJob> jobs;
   for (const TraceRows& trace : traces) jobs.push_back(JobOf(trace));
-  return MergeTraces(jobs, {kept_->db, kept_->staged});
+  Result<bool> merged = MergeTraces(jobs, kept_->connection);
+  if (!kept_->connection.db.has_value()) TRACEDB_TRY(ConnectAnew());
+  return merged;
 }
 
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
   if (!place_.exists) return BecomeDatabase();
   const MergeJob job{database_, rows(), *options_, source_id, {}, {}};
-  Status merged = RunCaught([&] { return MergeSource(job, *kept_->db, outdated); });
-  const bool is_free = merged.ok() && kept_->db->Execute("DETACH fresh").ok();
-  if (!is_free) kept_->db.reset();  // with what it had begun, or still has
+  Status merged = RunCaught([&] { return MergeSource(job, kept_->db(), outdated); });
+  const bool is_free = merged.ok() && kept_->db().Execute("DETACH fresh").ok();
+  if (!is_free) kept_->connection.Drop();  // with what it had begun, or still has
   return merged;
 }
 

@@ -45,15 +45,11 @@ struct LandingPlace {
 // To the database, for all files of a command: opening one reads the whole schema, which takes
 // longer than to add a small trace.
 struct KeptConnection {
-  std::optional<SqliteDb> db;
-  StagedConnection staged;  // for what is added as pages
-  dev_t device = 0;         // of the file it is to, which may be another one meanwhile
+  StagedConnection connection;
+  dev_t device = 0;  // of the file it is to, which may be another one meanwhile
   ino_t inode = 0;
 
-  void Drop() {
-    db.reset();
-    staged.Drop();
-  }
+  SqliteDb& db() { return *connection.db; }
 };
 
 // A trace in a file of its own, with the ids that come next.
@@ -123,6 +119,7 @@ class DatabaseLanding {
   DatabaseLanding(std::filesystem::path database, const LoadOptions& options, IngestLock lock,
                   KeptConnection& kept);
   Status Connect(const struct stat& status);
+  Status ConnectAnew();
   Status ReadPlace();
   void AddKindRule(std::string_view pattern, std::string_view word);
   Status ReadRules(SqliteDb& db);

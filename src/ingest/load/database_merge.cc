@@ -136,28 +136,29 @@ Result<bool> GoesAsPages(const MergeJob& job) {
   return !fits;
 }
 
-Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnections& connections) {
-  Result<bool> merged = RunCaught([&] { return MergeAsPages(jobs, connections.staged); });
-  if (merged.ok() && merged.value()) return merged;
-  connections.staged.Drop();  // with what it has seen of changes that were not made
+Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, StagedConnection& connection) {
+  Result<bool> merged = RunCaught([&] { return MergeAsPages(jobs, connection); });
+  if (merged.ok() && merged.value()) {
+    if (!connection.LeaveChanges().ok()) connection.Drop();
+    return merged;
+  }
+  connection.Drop();  // with what it has seen of changes that were not made
   if (!merged.ok() && merged.error().kind == ErrorKind::kUnfit) return false;
   return merged;
 }
 
-Status MergeTrace(const MergeJob& job, const MergeConnections& connections) {
+Status MergeTrace(const MergeJob& job, StagedConnection& connection) {
   TRACEDB_ASSIGN(as_pages, GoesAsPages(job));
   if (as_pages) {
-    TRACEDB_ASSIGN(added, MergeTraces({job}, connections));
+    TRACEDB_ASSIGN(added, MergeTraces({job}, connection));
     if (added) return Done{};
   }
-  std::optional<SqliteDb>& db = connections.db;
-  if (!db.has_value()) {
-    TRACEDB_ASSIGN(opened, OpenToChange(job.database, job.options));
-    db.emplace(std::move(opened));
+  if (!connection.db.has_value()) {
+    TRACEDB_TRY(OpenToChange(job.database, job.options, connection));
   }
-  Status merged = RunCaught([&] { return MergeThroughSqlite(job, *db); });
-  const bool is_free = merged.ok() && db->Execute("DETACH fresh").ok();
-  if (!is_free) db.reset();  // with what it had begun, or still has
+  Status merged = RunCaught([&] { return MergeThroughSqlite(job, *connection.db); });
+  const bool is_free = merged.ok() && connection.db->Execute("DETACH fresh").ok();
+  if (!is_free) connection.Drop();  // with what it had begun, or still has
   return merged;
 }
 

@@ -17,18 +17,14 @@
 
 namespace tracedb {
 
-// Connections to the database, where there are any; none of those where it ends otherwise.
-struct MergeConnections {
-  std::optional<SqliteDb>& db;
-  StagedConnection& staged;
-};
-
-Status MergeTrace(const MergeJob& job, const MergeConnections& connections);
+// `connection` is to the database, or is made; it is dropped where it has seen what did not become
+// of it.
+Status MergeTrace(const MergeJob& job, StagedConnection& connection);
 
 // Whether it is large enough to be added as pages, and not to be where there are free ones.
 Result<bool> GoesAsPages(const MergeJob& job);
 // Several at once, in this order, each of which goes as pages; false: none of them was added, and
 // one at a time might do.
-Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnections& connections);
+Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, StagedConnection& connection);
 
 }  // namespace tracedb

@@ -8,6 +8,7 @@
 
 #include "ingest/load/merged_rows.h"
 #include "ingest/load/open_to_change.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -24,55 +25,31 @@ std::vector<std::string> EventRowTables() {
 
 namespace {
 
-// A table and its indexes.
-struct TableTrees {
-  std::string table;
-  std::vector<TreeGraft::Tree> trees;  // the table's own first
-};
-
 // The trees of a database by their table, as its schema has them.
 struct SchemaTree {
-  bool is_index;  // the rows of a table without rowids are in one as well
   uint32_t root;
   std::string name;
   std::string sql;
 };
-using SchemaTrees = std::map<std::string, std::vector<SchemaTree>>;
+using SchemaTrees = std::map<std::string, std::vector<SchemaTree>, std::less<>>;
 
-Result<SchemaTrees> ReadTrees(SqliteDb& db, const std::string& schema) {
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE "
-                                  "'%WITHOUT ROWID', rootpage, name, coalesce(sql, '') FROM " +
-                                  schema +
-                                  ".sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
-                                  "ORDER BY tbl_name, type = 'table' DESC, type, name"));
+Result<SchemaTrees> ReadTrees(SqliteDb& db) {
+  TRACEDB_ASSIGN(rows, db.Prepare(EmptyDatabase::kTreesSql));
   SchemaTrees trees;
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return trees;
     trees[std::string(rows.Text(0))].push_back(
-        {rows.Int(1) == 1, static_cast<uint32_t>(rows.Int(2)), std::string(rows.Text(3)),
-         std::string(rows.Text(4))});
+        {static_cast<uint32_t>(rows.Int(2)), std::string(rows.Text(3)), std::string(rows.Text(4))});
   }
 }
 
-// The roots of the large tables' trees in both files; none where the files are not alike: users may
-// have indexes, columns or triggers of their own on ours, and SQLite honours these.
-Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db) {
-  TRACEDB_ASSIGN(ours, ReadTrees(db, "fresh"));
-  TRACEDB_ASSIGN(theirs, ReadTrees(db, "main"));
-  std::vector<TableTrees> all;
-  for (const std::string& table : EventRowTables()) {
-    TableTrees found{table, {}};
-    const std::vector<SchemaTree>& from = ours[table];
-    const std::vector<SchemaTree>& to = theirs[table];
-    if (from.size() != to.size()) return std::vector<TableTrees>();
-    for (size_t i = 0; i < from.size(); ++i) {
-      if (from[i].name != to[i].name || from[i].sql != to[i].sql) return std::vector<TableTrees>();
-      found.trees.push_back({from[i].is_index, from[i].root, to[i].root});
-    }
-    all.push_back(std::move(found));
+std::vector<EmptyDatabase::Tree> TreesOfOurs(std::string_view table) {
+  std::vector<EmptyDatabase::Tree> trees;
+  for (const EmptyDatabase::Tree& tree : EmptyDatabase::trees()) {
+    if (tree.table == table) trees.push_back(tree);
   }
-  return all;
+  return trees;
 }
 
 // The new rows of a table without ids of its own were numbered from the trace's first row on; those
@@ -98,6 +75,26 @@ Result<std::unique_ptr<PageMerge>> PageMerge::Begin(const std::filesystem::path&
   return merge;
 }
 
+// The roots of the large tables' trees in a file of ours and in the database; none where it is not
+// alike: users may have indexes, columns or triggers of their own on ours, and SQLite honours
+// these.
+Result<std::vector<PageMerge::TableTrees>> PageMerge::MatchTrees(SqliteDb& db) {
+  TRACEDB_ASSIGN(theirs, ReadTrees(db));
+  std::vector<TableTrees> all;
+  for (const std::string& table : EventRowTables()) {
+    TableTrees found{table, {}};
+    const std::vector<EmptyDatabase::Tree> from = TreesOfOurs(table);
+    const std::vector<SchemaTree>& to = theirs[table];
+    if (from.size() != to.size()) return std::vector<TableTrees>();
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (from[i].name != to[i].name || from[i].sql != to[i].sql) return std::vector<TableTrees>();
+      found.trees.push_back({from[i].is_index, from[i].root, to[i].root});
+    }
+    all.push_back(std::move(found));
+  }
+  return all;
+}
+
 Result<bool> PageMerge::Add(const MergeJob& job) {
   const Descriptor& source = *sources_.emplace_back(
       std::make_unique<Descriptor>(open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)));
@@ -106,14 +103,17 @@ Result<bool> PageMerge::Add(const MergeJob& job) {
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_ASSIGN(page_bytes, db.Integer("PRAGMA fresh.page_size"));
   TRACEDB_ASSIGN(pages, db.Integer("PRAGMA fresh.page_count"));
-  TRACEDB_ASSIGN(tables, MatchTrees(db));
+  if (!tables_.has_value()) {
+    TRACEDB_ASSIGN(tables, MatchTrees(db));
+    tables_ = std::move(tables);
+  }
   const PageSizes sizes = staged_->sizes();
   if (page_bytes != sizes.usable_bytes) return false;
   const TreeGraft::Source from{source.number, static_cast<uint32_t>(pages), job.partial};
   std::vector<TreeGraft::Tree> large_trees;
   std::vector<TreeGraft::Tree> small_trees;
   std::set<std::string> added;
-  for (const TableTrees& table : tables) {
+  for (const TableTrees& table : *tables_) {
     TRACEDB_ASSIGN(comes_last, ComesLast(db, table.table));
     if (!comes_last) continue;
     added.insert(table.table);

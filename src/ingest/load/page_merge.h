@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,13 @@ class PageMerge {
   Status Commit();
 
  private:
+  // A table and its indexes.
+  struct TableTrees {
+    std::string table;
+    std::vector<TreeGraft::Tree> trees;  // the table's own first
+  };
+
+  static Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db);
   explicit PageMerge(StagedConnection& connection) : connection_(connection) {}
 
   // The files that are added; closed when no connection is open to them any more, as that drops its
@@ -41,6 +49,7 @@ class PageMerge {
   std::vector<std::unique_ptr<Descriptor>> sources_;
   std::unique_ptr<StagedChanges> staged_;
   StagedConnection& connection_;
+  std::optional<std::vector<TableTrees>> tables_;  // once they have been looked for
 };
 
 // Tables with a row for each event, or nearly: those that go past SQLite.

@@ -94,7 +94,7 @@ std::vector<NumberedTree> NumberedTrees() {
 
 Status RenumberRows(const std::filesystem::path& from, const FirstIds& were,
                     const std::filesystem::path& to, const FirstIds& are) {
-  TRACEDB_TRY(WriteEmptyDatabase(to));
+  TRACEDB_TRY(WriteEmptyDatabase(to, EmptyDatabase::Schema::kTraceRows));
   std::vector<CopiedTree> trees;
   for (const NumberedTree& tree : NumberedTrees()) trees.push_back(Renumbered(tree, were, are));
   return CopyTrees(from, to, trees);

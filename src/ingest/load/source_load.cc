@@ -9,7 +9,6 @@
 #include "ingest/load/database_landing.h"
 #include "ingest/load/source_merge.h"
 #include "ingest/load/stopwatch.h"
-#include "ingest/load/stored_views.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "tracedb/ranks/runs/decide_runs.h"
 #include "tracedb/schema/empty_database.h"
@@ -48,8 +47,11 @@ class SourceReading {
     std::set<int64_t> outdated;
     if (of_name != 0) outdated.insert(of_name);
     TRACEDB_ASSIGN(rows_file, landing_.MakeRows());
-    TRACEDB_TRY(WriteEmptyDatabase(rows_file));
+    TRACEDB_TRY(WriteEmptyDatabase(rows_file, EmptyDatabase::Schema::kTables));
     TRACEDB_TRY(Read(rows_file));
+    if (!landing_.place().exists) {  // it becomes the database
+      TRACEDB_TRY(ShowSchema(rows_file, EmptyDatabase::Schema::kWhole));
+    }
     if (options_.whole_only && !summary_.complete) {
       summary_.unfinished = true;
       return std::move(summary_);
@@ -93,7 +95,6 @@ class SourceReading {
     if (reader_.MayBeOfSeveralJobs() && !rows.start_ns) only_in_ = FolderOfInput(input_.path);
     TRACEDB_TRY(Store(db, rows, text.file_hash()));
     summary_.issues = std::move(rows.issues);
-    if (!landing_.place().exists) TRACEDB_TRY(StoreViews(db));
     return db.Execute("COMMIT");
   }
 

@@ -1,5 +1,7 @@
 #include "tracedb/ingest/load/trace_loads.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <future>
 #include <map>
@@ -66,6 +68,19 @@ Result<LoadSummary> TraceLoads::Next() {
     TRACEDB_TRY(NameRun(database_, summary.trace_id, *options_.run, options_));
   }
   return summary;
+}
+
+std::optional<SqliteDb> TraceLoads::TakeConnection() {
+  struct stat status {};
+  std::optional<SqliteDb> db;
+  const bool same = stat(database_.c_str(), &status) == 0 && status.st_dev == kept_->device &&
+                    status.st_ino == kept_->inode;
+  if (same && kept_->connection.db.has_value() &&
+      kept_->db().Execute("PRAGMA foreign_keys = OFF").ok()) {
+    db.emplace(std::move(kept_->db()));
+  }
+  kept_->connection.Drop();
+  return db;
 }
 
 Result<LoadSummary> TraceLoads::LoadNext() {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "ingest/build/empty_rows.h"
 #include "ingest/load/row_numbers.h"
-#include "ingest/load/stored_views.h"
 #include "tracedb/derive/derive_impossible.h"
 #include "tracedb/derive/derive_names.h"
 #include "tracedb/derive/derive_trace.h"
@@ -193,9 +193,9 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
   }
   if (!place.exists && !only_run_.has_value()) {  // derived before it was known to be the first
     TRACEDB_ASSIGN(db, OpenRows(landing.rows(), options_));
-    TRACEDB_TRY(AddViews(db));
-    TRACEDB_TRY(db.Execute("COMMIT"));
+    TRACEDB_TRY(LookAtRun(db));
   }
+  if (!place.exists) TRACEDB_TRY(ShowSchema(landing.rows(), EmptyDatabase::Schema::kWhole));
   LoadSummary landed = Summary();  // nothing may go wrong any more once it has landed
   if (!place.exists) landed.only_run = only_run_;
   TRACEDB_TRY(landing.Land(first_.trace_id, input_.name(), read_.text_hash));
@@ -310,7 +310,7 @@ Result<ArgsParallelism> TraceReading::StoreFacts(SqliteDb& db, int64_t base,
   return parallelism;
 }
 
-Status TraceReading::AddViews(SqliteDb& db) {
+Status TraceReading::LookAtRun(SqliteDb& db) {
   {
     TRACEDB_ASSIGN(rows, db.Prepare("SELECT run FROM _run"));
     TRACEDB_ASSIGN(any, rows.Step());
@@ -318,12 +318,12 @@ Status TraceReading::AddViews(SqliteDb& db) {
   }
   TRACEDB_ASSIGN(graphs, db.Integer("SELECT EXISTS (SELECT 1 FROM _graph_launch)"));
   launches_graphs_ = graphs != 0;
-  return StoreViews(db);
+  return Done{};
 }
 
-Status TraceReading::Derive(const fs::path& rows_file, bool with_views) {
+Status TraceReading::Derive(const fs::path& rows_file, bool is_first) {
   Stopwatch watch;
-  TRACEDB_TRY(StoreDerived(rows_file, with_views));
+  TRACEDB_TRY(StoreDerived(rows_file, is_first));
   builder_.reset();  // and all that was gathered: its turn may be long in coming
   gathered_.reset();
   GiveFreedMemoryBack(options_.limits.memory_bytes);
@@ -332,7 +332,7 @@ Status TraceReading::Derive(const fs::path& rows_file, bool with_views) {
   return Done{};
 }
 
-Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
+Status TraceReading::StoreDerived(const fs::path& rows_file, bool is_first) {
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
   GiveFreedMemoryBack(options_.limits.memory_bytes);
@@ -357,7 +357,7 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   next_path_ = std::max(first_.path, last_path + 1);
   TRACEDB_ASSIGN(moves, DecideRuns(db));  // fills its tables: it is a run of its own here
   (void)moves;
-  if (with_views) TRACEDB_TRY(AddViews(db));
+  if (is_first) TRACEDB_TRY(LookAtRun(db));
   return db.Execute("COMMIT");
 }
 

@@ -61,10 +61,10 @@ class TraceReading {
   Result<ArgsParallelism> StoreFacts(SqliteDb& db, int64_t base, const ParallelismRules& rules);
   RankChoice TellRank() const;
   Status ChooseFreeRank(DatabaseLanding& landing);
-  Status Derive(const std::filesystem::path& rows_file, bool with_views);
-  Status StoreDerived(const std::filesystem::path& rows_file, bool with_views);
-  // Those of a new database, whose one run is known then.
-  Status AddViews(SqliteDb& db);
+  Status Derive(const std::filesystem::path& rows_file, bool is_first);
+  Status StoreDerived(const std::filesystem::path& rows_file, bool is_first);
+  // Which is the only one of a new database.
+  Status LookAtRun(SqliteDb& db);
   bool WillLand() const;
 
   const InputFile& input_;
@@ -81,8 +81,8 @@ class TraceReading {
   RankChoice rank_;
   EventIssues issues_;
   bool is_derived_ = false;
-  std::optional<std::string> only_run_;  // when there are views
-  bool launches_graphs_ = false;         // as well
+  std::optional<std::string> only_run_;  // of the first trace of a database
+  bool launches_graphs_ = false;         // the first trace of a database
   double read_seconds_ = 0;
   double derive_seconds_ = 0;
 };

@@ -125,7 +125,7 @@ Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
   KeptConnection kept;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   if (!landing.place().exists) return std::vector<KnownFile>();
-  SqliteDb& db = *kept.db;
+  SqliteDb& db = kept.db();
   TRACEDB_ASSIGN(any_expired, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
                                          "'_expired_file'"));
   std::string sql = "SELECT file_hash, file_bytes, 0 FROM _trace WHERE file_hash IS NOT NULL";

@@ -241,8 +241,12 @@ Status Replace(SqliteDb& db, const ClockTables& tables, bool same_times) {
 }  // namespace
 
 Result<SqliteDb> OpenToCompare(const std::filesystem::path& database, int64_t cache_kib,
-                               const std::atomic<bool>* stop) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
+                               const std::atomic<bool>* stop, std::optional<SqliteDb> opened) {
+  if (!opened.has_value()) {
+    TRACEDB_ASSIGN(made, SqliteDb::Open(database, SqliteMode::kReadWrite));
+    opened.emplace(std::move(made));
+  }
+  SqliteDb db = std::move(*opened);
   db.SetBusyTimeout(kBusyWaitMs, stop);
   if (stop != nullptr) db.StopWhen(*stop);
   TRACEDB_TRY(db.Execute("PRAGMA cache_size = -" + std::to_string(cache_kib)));

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 
 namespace tracedb {
@@ -56,6 +57,10 @@ class TraceLoads {
 
   // Loads the next file. To be called once for each; goes on after one that failed.
   Result<LoadSummary> Next();
+
+  // The connection to the database, to which others need not be opened: to open one reads the whole
+  // schema. None where there is none, or another file has the database's name.
+  std::optional<SqliteDb> TakeConnection();
 
  private:
   Result<LoadSummary> LoadNext();

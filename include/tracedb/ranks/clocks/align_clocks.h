@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -14,9 +15,10 @@ namespace tracedb {
 
 // A connection that may write, waits for others who write, and stops once `stop`, which may be
 // null, is true; `cache_kib` is for SQLite's pages. Opening one reads the schema of the whole
-// database: what compares ranks shares it.
+// database: what compares ranks shares it, and may have it from who has one `opened` to it.
 Result<SqliteDb> OpenToCompare(const std::filesystem::path& database, int64_t cache_kib,
-                               const std::atomic<bool>* stop);
+                               const std::atomic<bool>* stop,
+                               std::optional<SqliteDb> opened = std::nullopt);
 
 enum class AlignScope {
   kNewTraces,   // nothing is done when no trace came or went since the stalls were explained
