@@ -47,10 +47,12 @@ struct EmptyDatabase {
   };
   // By table, each before its indexes.
   static std::span<const Tree> trees();
-  // What asks a database's schema for the same, in the same order, and for triggers.
+  // What asks a database's schema for the same, in the same order, and for triggers, which the last
+  // column says.
   static constexpr const char* kTreesSql =
       "SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE '%WITHOUT ROWID', rootpage, name, "
-      "coalesce(sql, '') FROM main.sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
+      "coalesce(sql, ''), type = 'trigger' FROM main.sqlite_schema WHERE type IN ('table', "
+      "'index', 'trigger') "
       "ORDER BY tbl_name, type = 'table' DESC, type, name";
   // The root pages of these tables and indexes.
   static std::vector<uint32_t> RootPages(const std::vector<std::string>& names);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tracedb/pages/page_check.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -97,26 +98,34 @@ Result<int64_t> LastSource(SqliteDb& db) {
   return greatest.front();
 }
 
-Result<std::set<std::string>> ChangedTables(SqliteDb& db) {
-  std::set<std::string> changed;
-  TRACEDB_ASSIGN(
-      tables,
-      db.Prepare(
-          "SELECT t.name, m.name IS NULL FROM fresh.sqlite_schema t LEFT JOIN main.sqlite_schema "
-          "m ON m.type = 'table' AND m.name = t.name WHERE t.type = 'table' AND "
-          "m.sql IS NOT t.sql"));
+Result<DatabaseTables> ReadTables(SqliteDb& db) {
+  DatabaseTables tables;
+  TRACEDB_ASSIGN(rows, db.Prepare(EmptyDatabase::kTreesSql));
   for (;;) {
-    TRACEDB_ASSIGN(row, tables.Step());
+    TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    if (tables.Int(1) != 0) {
-      return DamagedDatabase(db, "table " + std::string(tables.Text(0)) + " is missing");
-    }
-    changed.emplace(tables.Text(0));
+    const std::string table(rows.Text(0));
+    if (rows.Int(5) != 0) tables.with_triggers.insert(table);
+    tables.trees[table].push_back(
+        {static_cast<uint32_t>(rows.Int(2)), std::string(rows.Text(3)), std::string(rows.Text(4))});
   }
+  for (const EmptyDatabase::Tree& ours : EmptyDatabase::trees()) {
+    if (ours.name != ours.table) continue;  // an index
+    const auto found = tables.trees.find(ours.table);
+    if (found == tables.trees.end() || found->second.front().name != ours.name) {
+      return DamagedDatabase(db, "table " + std::string(ours.table) + " is missing");
+    }
+    if (found->second.front().sql != ours.sql) tables.changed.emplace(ours.table);
+  }
+  return tables;
+}
+
+Status CheckColumns(SqliteDb& db, const std::set<std::string>& tables) {
+  if (tables.empty()) return Done{};
   TRACEDB_ASSIGN(missing,
                  db.Prepare("SELECT name, type, pk FROM pragma_table_info(?1, 'fresh') EXCEPT "
                             "SELECT name, type, pk FROM pragma_table_info(?1, 'main')"));
-  for (const std::string& table : changed) {
+  for (const std::string& table : tables) {
     TRACEDB_TRY(missing.Bind(1, std::string_view(table)));
     TRACEDB_ASSIGN(any, missing.Step());
     if (any) {
@@ -125,7 +134,7 @@ Result<std::set<std::string>> ChangedTables(SqliteDb& db) {
     }
     missing.Reset();
   }
-  return changed;
+  return Done{};
 }
 
 }  // namespace tracedb

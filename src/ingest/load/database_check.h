@@ -3,8 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "ingest/build/record_builder.h"
 #include "tracedb/base/result.h"
@@ -19,8 +23,24 @@ Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop);
 // The highest number of a source; 0: there is none.
 Result<int64_t> LastSource(SqliteDb& db);
 
-// Those of its tables that are not as in the attached database `fresh`, which is new: a user may
-// have added columns. One without a column of ours is an Error.
-Result<std::set<std::string>> ChangedTables(SqliteDb& db);
+// A database's tables as they are: its users may have added columns, indexes and triggers.
+struct DatabaseTables {
+  struct Tree {
+    uint32_t root;  // 0 of a trigger
+    std::string name;
+    std::string sql;
+  };
+  std::map<std::string, std::vector<Tree>, std::less<>>
+      trees;                      // as EmptyDatabase::trees() has them
+  std::set<std::string> changed;  // of ours, those that are not as we make them
+  std::set<std::string> with_triggers;
+};
+
+// One of ours that is not there is an Error.
+Result<DatabaseTables> ReadTables(SqliteDb& db);
+
+// Whether these of its tables have all columns that they have in the attached database `fresh`,
+// which is new; else an Error.
+Status CheckColumns(SqliteDb& db, const std::set<std::string>& tables);
 
 }  // namespace tracedb

@@ -40,13 +40,15 @@ Result<std::vector<int64_t>> Outdated(SqliteDb& db, const MergeJob& job) {
 }
 
 Status MergeThroughSqlite(const MergeJob& job, SqliteDb& db) {
+  TRACEDB_ASSIGN(tables, ReadTables(db));
+  TRACEDB_TRY(HonourForeignKeys(db));
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   if (job.options.replace) {
     TRACEDB_ASSIGN(outdated, Outdated(db, job));
     TRACEDB_TRY(TakeOutTraces(db, outdated));
   }
-  TRACEDB_TRY(MergeRows(db, {}, job));
+  TRACEDB_TRY(MergeRows(db, {}, tables, job));
   return db.Execute("COMMIT");
 }
 

@@ -13,7 +13,8 @@ namespace tracedb {
 namespace {
 
 // Copies the rows of the attached file, but for the tables in `done`.
-Status CopyRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob& job) {
+Status CopyRows(SqliteDb& db, const std::set<std::string>& done, const DatabaseTables& as_they_are,
+                const MergeJob& job) {
   std::vector<std::string> tables;
   const auto add = [&](std::string table) {
     if (!done.contains(table)) tables.push_back(std::move(table));
@@ -24,7 +25,7 @@ Status CopyRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob&
   for (const char* table : kRowTables) add(table);
   for (const char* table : kTextTables) add(table);
   for (const char* table : kTraceTables) add(table);
-  return CopyTables(db, tables, job);
+  return CopyTables(db, tables, as_they_are, job);
 }
 
 // The trace's rows are there.
@@ -38,8 +39,9 @@ Status JoinRun(SqliteDb& db, int64_t trace_id) {
 
 }  // namespace
 
-Status MergeRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob& job) {
-  TRACEDB_TRY(CopyRows(db, done, job));
+Status MergeRows(SqliteDb& db, const std::set<std::string>& done, const DatabaseTables& tables,
+                 const MergeJob& job) {
+  TRACEDB_TRY(CopyRows(db, done, tables, job));
   return JoinRun(db, job.id);
 }
 

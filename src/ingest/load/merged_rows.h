@@ -17,7 +17,8 @@ namespace tracedb {
 
 // Adds all rows of the attached database `fresh`, but for the tables in `done`, and decides which
 // run its trace is of. Within a transaction.
-Status MergeRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob& job);
+Status MergeRows(SqliteDb& db, const std::set<std::string>& done, const DatabaseTables& tables,
+                 const MergeJob& job);
 
 // A trace that is in the database is of the run with this name from now on.
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,

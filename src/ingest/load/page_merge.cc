@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <map>
 #include <set>
 #include <utility>
 
@@ -24,25 +23,6 @@ std::vector<std::string> EventRowTables() {
 }
 
 namespace {
-
-// The trees of a database by their table, as its schema has them.
-struct SchemaTree {
-  uint32_t root;
-  std::string name;
-  std::string sql;
-};
-using SchemaTrees = std::map<std::string, std::vector<SchemaTree>, std::less<>>;
-
-Result<SchemaTrees> ReadTrees(SqliteDb& db) {
-  TRACEDB_ASSIGN(rows, db.Prepare(EmptyDatabase::kTreesSql));
-  SchemaTrees trees;
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return trees;
-    trees[std::string(rows.Text(0))].push_back(
-        {static_cast<uint32_t>(rows.Int(2)), std::string(rows.Text(3)), std::string(rows.Text(4))});
-  }
-}
 
 std::vector<EmptyDatabase::Tree> TreesOfOurs(std::string_view table) {
   std::vector<EmptyDatabase::Tree> trees;
@@ -78,16 +58,15 @@ Result<std::unique_ptr<PageMerge>> PageMerge::Begin(const std::filesystem::path&
 // The roots of the large tables' trees in a file of ours and in the database; none where it is not
 // alike: users may have indexes, columns or triggers of their own on ours, and SQLite honours
 // these.
-Result<std::vector<PageMerge::TableTrees>> PageMerge::MatchTrees(SqliteDb& db) {
-  TRACEDB_ASSIGN(theirs, ReadTrees(db));
+std::vector<PageMerge::TableTrees> PageMerge::MatchTrees(const DatabaseTables& database) {
   std::vector<TableTrees> all;
   for (const std::string& table : EventRowTables()) {
     TableTrees found{table, {}};
     const std::vector<EmptyDatabase::Tree> from = TreesOfOurs(table);
-    const std::vector<SchemaTree>& to = theirs[table];
-    if (from.size() != to.size()) return std::vector<TableTrees>();
+    const std::vector<DatabaseTables::Tree>& to = database.trees.at(table);
+    if (from.size() != to.size()) return {};
     for (size_t i = 0; i < from.size(); ++i) {
-      if (from[i].name != to[i].name || from[i].sql != to[i].sql) return std::vector<TableTrees>();
+      if (from[i].name != to[i].name || from[i].sql != to[i].sql) return {};
       found.trees.push_back({from[i].is_index, from[i].root, to[i].root});
     }
     all.push_back(std::move(found));
@@ -95,25 +74,32 @@ Result<std::vector<PageMerge::TableTrees>> PageMerge::MatchTrees(SqliteDb& db) {
   return all;
 }
 
+// What its users have made of it stays as it is while we have its lock.
+Status PageMerge::LookAtDatabase(SqliteDb& db) {
+  if (tables_.has_value()) return Done{};
+  TRACEDB_TRY(HonourForeignKeys(db));
+  TRACEDB_ASSIGN(tables, ReadTables(db));
+  large_tables_ = MatchTrees(tables);
+  tables_ = std::move(tables);
+  return Done{};
+}
+
 Result<bool> PageMerge::Add(const MergeJob& job) {
   const Descriptor& source = *sources_.emplace_back(
       std::make_unique<Descriptor>(open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)));
   if (source.number < 0) return false;
   SqliteDb& db = *connection_.db;
+  TRACEDB_TRY(LookAtDatabase(db));
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_ASSIGN(page_bytes, db.Integer("PRAGMA fresh.page_size"));
   TRACEDB_ASSIGN(pages, db.Integer("PRAGMA fresh.page_count"));
-  if (!tables_.has_value()) {
-    TRACEDB_ASSIGN(tables, MatchTrees(db));
-    tables_ = std::move(tables);
-  }
   const PageSizes sizes = staged_->sizes();
   if (page_bytes != sizes.usable_bytes) return false;
   const TreeGraft::Source from{source.number, static_cast<uint32_t>(pages), job.partial};
   std::vector<TreeGraft::Tree> large_trees;
   std::vector<TreeGraft::Tree> small_trees;
   std::set<std::string> added;
-  for (const TableTrees& table : *tables_) {
+  for (const TableTrees& table : large_tables_) {
     TRACEDB_ASSIGN(comes_last, ComesLast(db, table.table));
     if (!comes_last) continue;
     added.insert(table.table);
@@ -125,15 +111,30 @@ Result<bool> PageMerge::Add(const MergeJob& job) {
   }
   if (added.empty()) return false;
   TRACEDB_TRY(db.Execute("BEGIN"));
-  TRACEDB_TRY(MergeRows(db, added, job));
+  TRACEDB_TRY(MergeRows(db, added, *tables_, job));
   TRACEDB_TRY(db.Execute("COMMIT; DETACH fresh"));
+  small_trees_.push_back({from, std::move(small_trees)});
+  if (large_trees.empty()) return true;
+  TRACEDB_TRY(AddSmallTrees());
   TreeGraft graft(*staged_, from);
   TRACEDB_TRY(graft.Add(large_trees));
-  for (const TreeGraft::Tree& tree : small_trees) TRACEDB_TRY(graft.Append(tree));
   TRACEDB_TRY(staged_->CountPages());
   return true;
 }
 
-Status PageMerge::Commit() { return staged_->Commit(); }
+// Those of several traces at once: after each time the connection forgets all pages it has seen.
+Status PageMerge::AddSmallTrees() {
+  for (const SmallTrees& small : small_trees_) {
+    TreeGraft graft(*staged_, small.from);
+    for (const TreeGraft::Tree& tree : small.trees) TRACEDB_TRY(graft.Append(tree));
+  }
+  small_trees_.clear();
+  return Done{};
+}
+
+Status PageMerge::Commit() {
+  TRACEDB_TRY(AddSmallTrees());
+  return staged_->Commit();
+}
 
 }  // namespace tracedb

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ingest/load/database_check.h"
 #include "ingest/load/table_copy.h"
 #include "tracedb/base/descriptor.h"
 #include "tracedb/base/result.h"
@@ -41,7 +42,15 @@ class PageMerge {
     std::vector<TreeGraft::Tree> trees;  // the table's own first
   };
 
-  static Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db);
+  // What is still to be added of a trace, cell by cell: a connection sees none of it.
+  struct SmallTrees {
+    TreeGraft::Source from;
+    std::vector<TreeGraft::Tree> trees;
+  };
+
+  static std::vector<TableTrees> MatchTrees(const DatabaseTables& database);
+  Status LookAtDatabase(SqliteDb& db);
+  Status AddSmallTrees();
   explicit PageMerge(StagedConnection& connection) : connection_(connection) {}
 
   // The files that are added; closed when no connection is open to them any more, as that drops its
@@ -49,7 +58,9 @@ class PageMerge {
   std::vector<std::unique_ptr<Descriptor>> sources_;
   std::unique_ptr<StagedChanges> staged_;
   StagedConnection& connection_;
-  std::optional<std::vector<TableTrees>> tables_;  // once they have been looked for
+  std::optional<DatabaseTables> tables_;  // once they have been looked at
+  std::vector<TableTrees> large_tables_;
+  std::vector<SmallTrees> small_trees_;
 };
 
 // Tables with a row for each event, or nearly: those that go past SQLite.

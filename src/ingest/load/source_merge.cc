@@ -41,11 +41,13 @@ Status DecidePlaces(SqliteDb& db) {
 }  // namespace
 
 Status MergeSource(const MergeJob& job, SqliteDb& db, const std::set<int64_t>& outdated) {
+  TRACEDB_ASSIGN(as_they_are, ReadTables(db));
+  TRACEDB_TRY(HonourForeignKeys(db));
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   TRACEDB_ASSIGN(tables, SourceTables(db));
   for (const int64_t source_id : outdated) TRACEDB_TRY(TakeOut(db, tables, source_id));
-  TRACEDB_TRY(CopyTables(db, tables, job));
+  TRACEDB_TRY(CopyTables(db, tables, as_they_are, job));
   // Alone in its file it is of a run of its own.
   TRACEDB_TRY(db.Execute("UPDATE main._source SET run_id = NULL WHERE source_id = " +
                          std::to_string(job.id)));

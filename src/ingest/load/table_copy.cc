@@ -9,7 +9,6 @@
 #include <cstring>
 #include <set>
 
-#include "ingest/load/database_check.h"
 #include "tracedb/base/descriptor.h"
 #include "tracedb/schema/empty_database.h"
 
@@ -31,17 +30,6 @@ Result<std::string> ColumnsOf(SqliteDb& db, const std::string& table) {
   TRACEDB_TRY(rows.Bind(1, std::string_view(table)));
   TRACEDB_ASSIGN(row, rows.Step());
   return row ? std::string(rows.Text(0)) : "";
-}
-
-Result<std::set<std::string>> TablesWithTriggers(SqliteDb& db) {
-  std::set<std::string> tables;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT DISTINCT tbl_name FROM main.sqlite_schema WHERE type = "
-                                  "'trigger'"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return tables;
-    tables.emplace(rows.Text(0));
-  }
 }
 
 // Where a user has triggers: their errors are said to be theirs, and so are rows that they leave
@@ -90,7 +78,6 @@ Result<std::vector<std::string>> WithRows(const std::vector<std::string>& tables
 }  // namespace
 
 Status AttachFresh(SqliteDb& db, const MergeJob& job) {
-  TRACEDB_TRY(HonourForeignKeys(db));
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
                          std::to_string(job.options.limits.sqlite_cache_kib)));
   TRACEDB_TRY(db.Execute("ATTACH " + QuotedSql(SqliteFileName(job.partial)) + " AS fresh"));
@@ -98,20 +85,20 @@ Status AttachFresh(SqliteDb& db, const MergeJob& job) {
   return db.Execute("PRAGMA fresh.journal_mode = OFF");
 }
 
-Status CopyTables(SqliteDb& db, const std::vector<std::string>& tables, const MergeJob& job) {
-  TRACEDB_ASSIGN(changed, ChangedTables(db));
-  TRACEDB_ASSIGN(triggers, TablesWithTriggers(db));
+Status CopyTables(SqliteDb& db, const std::vector<std::string>& tables,
+                  const DatabaseTables& as_they_are, const MergeJob& job) {
+  TRACEDB_TRY(CheckColumns(db, as_they_are.changed));
   TRACEDB_ASSIGN(with_rows, WithRows(tables, job.partial));
   for (const std::string& table : with_rows) {
     // Of tables that are alike SQLite copies records as they are, three times as fast.
     std::string sql = "INSERT INTO main." + table + " SELECT * FROM fresh." + table;
-    if (changed.contains(table)) {
+    if (as_they_are.changed.contains(table)) {
       TRACEDB_ASSIGN(columns, ColumnsOf(db, table));
       sql = "INSERT INTO main." + table + " (" + columns + ") SELECT " + columns + " FROM fresh." +
             table;
     }
-    TRACEDB_TRY(triggers.contains(table) ? CopyThroughTriggers(db, table, sql, job)
-                                         : db.Execute(sql));
+    TRACEDB_TRY(as_they_are.with_triggers.contains(table) ? CopyThroughTriggers(db, table, sql, job)
+                                                          : db.Execute(sql));
   }
   return Done{};
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ingest/load/database_check.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
@@ -26,7 +27,8 @@ struct MergeJob {
 Status AttachFresh(SqliteDb& db, const MergeJob& job);
 
 // All rows of these tables of `fresh`, within the transaction that is open.
-Status CopyTables(SqliteDb& db, const std::vector<std::string>& tables, const MergeJob& job);
+Status CopyTables(SqliteDb& db, const std::vector<std::string>& tables,
+                  const DatabaseTables& as_they_are, const MergeJob& job);
 
 // `text` as a literal of SQL.
 std::string QuotedSql(const std::string& text);

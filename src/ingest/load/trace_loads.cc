@@ -30,6 +30,16 @@ namespace {
 
 // Of files that land together, so that what is held of their pages stays small.
 constexpr uintmax_t kTogetherBytesMax = uintmax_t{256} << 20;
+// So many small files wait for one another, to land together.
+constexpr size_t kSmallTogether = 8;
+
+// As it lies there, packed or not: one that is read in a few hundredths of a second.
+bool IsSmall(const fs::path& file) {
+  constexpr uintmax_t kBytesMax = uintmax_t{4} << 20;
+  std::error_code error;
+  const uintmax_t bytes = fs::file_size(file, error);
+  return !error && bytes <= kBytesMax;
+}
 
 }  // namespace
 
@@ -107,7 +117,9 @@ Result<LoadSummary> TraceLoads::LoadNext() {
 // and for the first.
 void TraceLoads::StartMore(std::optional<DatabaseLanding>& landing) {
   const size_t most = at_a_time_.in_memory + (at_a_time_.in_memory + 1) / 2 + 1;
-  while (started_ < files_.size() && ahead_.size() < most) {
+  const size_t most_small = std::max(most, at_a_time_.in_memory + 1 + kSmallTogether);
+  while (started_ < files_.size() &&
+         ahead_.size() < (IsSmall(files_[started_].path) ? most_small : most)) {
     const InputFile& file = files_[started_++];
     ahead_.push_back(std::make_unique<ReadAhead>(file, options_));
     Status started = StartReading(file, *ahead_.back(), landing);
@@ -143,18 +155,34 @@ Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead,
 // Waits for the first file, and lands it with those after it that are done as well.
 void TraceLoads::LandDone() {
   Stopwatch watch;
-  ReadAhead& first = *ahead_.front();
-  while (!first.WaitsUntilDone()) {
-    if (options_.stop != nullptr && options_.stop->load()) first.GiveUp();
-    if (options_.on_progress) options_.on_progress(first.Progress());
-  }
+  Await(*ahead_.front());
   std::optional<DatabaseLanding> landing;
   StartMore(landing);
+  if (next_ > 0) AwaitSmall();  // the first of all is in the database as soon as it can be
   const size_t count = Land(landing);
   ahead_.erase(ahead_.begin(), ahead_.begin() + static_cast<std::ptrdiff_t>(count));
   const double seconds = watch.Lap() / static_cast<double>(count);
   for (Result<LoadSummary>& landed : landed_) {
     if (landed.ok()) landed.value().seconds = seconds;
+  }
+}
+
+void TraceLoads::Await(ReadAhead& ahead) {
+  while (!ahead.WaitsUntilDone()) {
+    if (options_.stop != nullptr && options_.stop->load()) ahead.GiveUp();
+    if (options_.on_progress) options_.on_progress(ahead.Progress());
+  }
+}
+
+// Changes to a database have their journal and are brought to the disk: for few small files that
+// takes as long as to add them. Those that are not derived keep the ones after them from being
+// read.
+void TraceLoads::AwaitSmall() {
+  for (size_t i = 0; i < std::min(ahead_.size(), kSmallTogether); ++i) {
+    ReadAhead& ahead = *ahead_[i];
+    if (!IsSmall(ahead.reading().input().path)) return;
+    Await(ahead);
+    if (!ahead.IsReady() || !ahead.reading().is_derived()) return;
   }
 }
 

@@ -68,6 +68,8 @@ class TraceLoads {
   Status StartReading(const InputFile& file, ReadAhead& ahead,
                       std::optional<DatabaseLanding>& landing);
   void LandDone();
+  void Await(ReadAhead& ahead);
+  void AwaitSmall();
   size_t Land(std::optional<DatabaseLanding>& landing);
   std::vector<TraceRows> ReadyFiles(DatabaseLanding& landing);
   bool LandTogether(const std::vector<TraceRows>& traces, DatabaseLanding& landing);
