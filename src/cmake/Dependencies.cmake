@@ -35,6 +35,39 @@ macro(tracedb_find package_name minimum debian_package)
   endif()
 endmacro()
 
+# Each library that is loaded takes 60 us before a program begins (DECISION-modules.md).
+option(TRACEDB_ARCHIVES "have in a program the libraries that there are archives of" ON)
+
+# tracedb_prefer_archives(TARGET SHARED ARCHIVES NAME... OF DEBIAN-PACKAGE...): TARGET is the
+# archives in a program, where all are there; and in a module, which others load, SHARED. Whose
+# licences a program is under then: the property TRACEDB_IN_PROGRAM.
+function(tracedb_prefer_archives target shared)
+  cmake_parse_arguments(PREFER "" "" "ARCHIVES;OF" ${ARGN})
+  add_library(${target} INTERFACE)
+  add_library(${target}_archives INTERFACE)
+  target_link_libraries(${target}_archives INTERFACE ${CMAKE_DL_LIBS} m)
+  set(are_there ${TRACEDB_ARCHIVES})
+  foreach(name IN LISTS PREFER_ARCHIVES)
+    find_library(TRACEDB_ARCHIVE_${name} lib${name}.a)
+    mark_as_advanced(TRACEDB_ARCHIVE_${name})
+    if(NOT TRACEDB_ARCHIVE_${name})
+      set(are_there OFF)
+      break()
+    endif()
+    set_property(TARGET ${target}_archives APPEND PROPERTY INTERFACE_LINK_LIBRARIES
+                 ${TRACEDB_ARCHIVE_${name}})
+  endforeach()
+  if(NOT are_there)
+    target_link_libraries(${target} INTERFACE ${shared})
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY TRACEDB_IN_PROGRAM ${PREFER_OF})
+  target_include_directories(${target} SYSTEM INTERFACE
+    $<TARGET_PROPERTY:${shared},INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(${target} INTERFACE
+    $<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,${target}_archives,${shared}>)
+endfunction()
+
 find_package(Threads REQUIRED)
 tracedb_find(SQLite3 3.40 libsqlite3-dev)
 tracedb_find(ZLIB 1.2.13 zlib1g-dev)
@@ -42,9 +75,14 @@ tracedb_find(simdjson 3.0.1 libsimdjson-dev)
 tracedb_find(zstd 1.5.4 libzstd-dev)
 tracedb_find(CLI11 2.1.2 libcli11-dev)
 tracedb_find(fmt 9.1 libfmt-dev)
-add_library(tracedb_zstd INTERFACE)
-target_link_libraries(tracedb_zstd INTERFACE
-  $<IF:$<TARGET_EXISTS:zstd::libzstd_shared>,zstd::libzstd_shared,zstd::libzstd_static>)
+tracedb_prefer_archives(tracedb_sqlite SQLite::SQLite3 ARCHIVES sqlite3 OF libsqlite3-dev)
+tracedb_prefer_archives(tracedb_zlib ZLIB::ZLIB ARCHIVES z OF zlib1g-dev)
+if(TARGET zstd::libzstd_shared)
+  tracedb_prefer_archives(tracedb_zstd zstd::libzstd_shared ARCHIVES zstd OF libzstd-dev)
+else()
+  add_library(tracedb_zstd INTERFACE)
+  target_link_libraries(tracedb_zstd INTERFACE zstd::libzstd_static)
+endif()
 # Unpacks gzip three times as fast as zlib; without it (-DTRACEDB_ISAL=OFF) zlib does.
 option(TRACEDB_ISAL "unpack gzip with ISA-L" ON)
 if(TRACEDB_ISAL)
@@ -54,7 +92,9 @@ endif()
 # lines are read as they are typed.
 option(TRACEDB_LIBEDIT "edit lines of the shell with libedit" ON)
 if(TRACEDB_LIBEDIT)
-  tracedb_find_plain(tracedb_libedit edit histedit.h libedit-dev)
+  tracedb_find_plain(tracedb_libedit_shared edit histedit.h libedit-dev)
+  tracedb_prefer_archives(tracedb_libedit tracedb_libedit_shared ARCHIVES edit tinfo bsd md
+    OF libedit-dev libncurses-dev libbsd-dev libmd-dev)
 endif()
 # Workbooks of spreadsheets; without it (-DTRACEDB_XLSX=OFF) `tracedb export` says that there are
 # none.

@@ -42,6 +42,7 @@ struct Varint {
 };
 
 inline Varint GetVarint(std::span<const uint8_t> bytes) {
+  if (!bytes.empty() && bytes[0] < 0x80) return {bytes[0], 1};  // most
   Varint read;
   while (read.bytes < std::min(bytes.size(), kVarintBytesMax)) {
     const uint8_t byte = bytes[read.bytes++];

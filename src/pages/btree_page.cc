@@ -1,5 +1,6 @@
 #include "tracedb/pages/btree_page.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tracedb {
@@ -18,8 +19,25 @@ constexpr uint32_t kInteriorHeaderBytes = 12;
 }  // namespace
 
 BtreePage::BtreePage(Kind kind, PageSizes sizes)
-    : kind_(kind), sizes_(sizes), bytes_(std::make_unique<uint8_t[]>(sizes.page_bytes)) {
+    : kind_(kind),
+      sizes_(sizes),
+      bytes_(std::make_unique_for_overwrite<uint8_t[]>(sizes.page_bytes)) {
+  // All else is written in Finish(), and of most tables of a small trace nothing is.
+  std::fill(bytes_.get() + sizes.usable_bytes, bytes_.get() + sizes.page_bytes, uint8_t{0});
   Clear();
+}
+
+void BtreePage::AddRun(std::span<const std::span<const uint8_t>> cells) {
+  for (const std::span<const uint8_t> cell : cells) {
+    assert(cell.size() >= kCellBytesMin && Fits(cell.size()));
+    content_start_ -= static_cast<uint32_t>(cell.size());
+    PutU16(bytes_.get() + pointers_end_, content_start_);
+    pointers_end_ += kPointerBytes;
+  }
+  cell_count_ += static_cast<uint32_t>(cells.size());
+  const uint8_t* const from = cells.back().data();
+  const uint8_t* const end = cells.front().data() + cells.front().size();
+  std::memcpy(bytes_.get() + content_start_, from, static_cast<size_t>(end - from));
 }
 
 std::span<const uint8_t> BtreePage::NewestCell() const {

@@ -1,5 +1,6 @@
 #include "tracedb/pages/index_appender.h"
 
+#include <array>
 #include <string>
 
 #include "pages/record_pages.h"
@@ -17,9 +18,9 @@ Result<IndexAppender> IndexAppender::Create(PageFile& file, uint32_t root_page) 
   if (root_page < 2 || root_page > file.page_count()) {
     return Error{ErrorKind::kOutput, where + " is no index's root", ""};
   }
-  std::vector<uint8_t> page(file.sizes().page_bytes);
-  TRACEDB_TRY(file.ReadOldPage(root_page, page));
   constexpr size_t kCellCountAt = 3;
+  std::array<uint8_t, kCellCountAt + 2> page;
+  TRACEDB_TRY(file.ReadOldStart(root_page, page));
   if (page[0] != static_cast<uint8_t>(BtreePage::Kind::kIndexLeaf) ||
       GetU16(&page[kCellCountAt]) != 0) {
     return Error{ErrorKind::kOutput, where + " is not the root of an empty index",

@@ -147,8 +147,8 @@ Result<PageFile::NewPage> PageFile::AddPage() {
   }
 }
 
-Status PageFile::ReadOldPage(uint32_t number, std::span<uint8_t> bytes) const {
-  assert(number >= 2 && bytes.size() == sizes_.page_bytes);
+Status PageFile::ReadOldStart(uint32_t number, std::span<uint8_t> bytes) const {
+  assert(number >= 2 && bytes.size() <= sizes_.page_bytes);
   if (number > old_page_count_) {
     return Refuse("has no page " + std::to_string(number) + " to read", "");
   }

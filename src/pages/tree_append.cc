@@ -1,6 +1,5 @@
 // TreeGraft::Append: cell by cell.
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -45,6 +44,13 @@ struct PlannedLeaf {
   size_t end;
   std::string divider;
 };
+
+// How many cells from this one on lie in memory as they do in a page, each before the one before.
+size_t RunAt(const std::vector<Cell>& cells, size_t first, size_t end) {
+  size_t next = first + 1;
+  while (next < end && cells[next].data() + cells[next].size() == cells[next - 1].data()) ++next;
+  return next - first;
+}
 
 // As full as they can be, one after the other.
 Result<std::vector<PlannedLeaf>> PlanLeaves(const std::vector<Cell>& cells, bool is_index,
@@ -111,8 +117,10 @@ Status TreeGraft::Append(const Tree& tree) {
   BtreePage page(tree.is_index ? BtreePage::Kind::kIndexLeaf : BtreePage::Kind::kTableLeaf, sizes);
   for (PlannedLeaf& leaf : plan) {
     page.Clear();
-    for (size_t i = leaf.first; i < leaf.end; ++i) {
-      std::copy(cells[i].begin(), cells[i].end(), page.AddCell(cells[i].size()));
+    for (size_t i = leaf.first; i < leaf.end;) {
+      const size_t run = RunAt(cells, i, leaf.end);
+      page.AddRun(std::span(cells).subspan(i, run));
+      i += run;
     }
     // The pages above name the last leaf, not what is in it.
     if (plan.size() == 1) return staged_.WritePage(last.number, page.Finish());

@@ -49,6 +49,10 @@ class BtreePage {
     return bytes_.get() + content_start_;
   }
 
+  // Adds cells, of which there is one, and which must fit. They lie in memory as in a page: each
+  // ends where the one before it begins.
+  void AddRun(std::span<const std::span<const uint8_t>> cells);
+
   // The cell that was added last; its bytes stay where they are until the next AddCell or Finish.
   std::span<const uint8_t> NewestCell() const;
   void RemoveNewestCell();

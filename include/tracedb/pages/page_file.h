@@ -60,8 +60,9 @@ class PageFile {
   uint32_t NextPageNumber() const;
   Result<NewPage> AddPage();
 
-  // For pages that were in the file when it was opened, but for page 1; `bytes` is one page.
-  Status ReadOldPage(uint32_t number, std::span<uint8_t> bytes) const;
+  // For pages that were in the file when it was opened, but for page 1: the first bytes of one.
+  Status ReadOldStart(uint32_t number, std::span<uint8_t> bytes) const;
+  // A whole one.
   Status WriteOldPage(uint32_t number, std::span<const uint8_t> bytes);
 
   // Writes what is buffered and the header, and closes the file. To be called once, last. Once a

@@ -18,7 +18,7 @@ namespace {
 
 // Of the file from `from` on, as far as one call takes it: parts, and zeros between them.
 std::vector<iovec> NextPieces(uint64_t from) {
-  // In the middle of a page: a load that is a little behind stores in the last 12 bits of its
+  // In the middle of a page: a load that comes a little after stores by the last 12 bits of its
   // address waits for them. What follows a part begins a few bytes into a page, and from the begin
   // of one it is copied at half the speed.
   constexpr size_t kPageBytes = 4096;
