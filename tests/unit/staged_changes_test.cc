@@ -90,6 +90,43 @@ TEST_F(StagedChangesTest, changes_are_seen_once_they_are_committed) {
   }
 }
 
+TEST_F(StagedChangesTest, a_kept_connection_is_to_the_database_itself_between_changes) {
+  MakeFilled(4096);
+  auto opened = StagedConnection::Open(path_);
+  ASSERT_TRUE(opened.ok());
+  StagedConnection& kept = opened.value();
+  Database other(path_);
+  const auto seen = [&](const std::string& what) {
+    const std::string count = "SELECT count(*) FROM t WHERE b = '" + what + "'";
+    return std::to_string(kept.db->Integer(count).value()) + " " + other.Ask(count);
+  };
+  for (const std::string turn : {"0", "1"}) {
+    other.Run("INSERT INTO t(b) VALUES ('other" + turn + "')");
+    EXPECT_EQ(seen("other" + turn), "1 1");
+
+    auto staged = Begin();
+    ASSERT_TRUE(staged != nullptr && staged->Connect(kept).ok());
+    ASSERT_TRUE(kept.db->Execute("INSERT INTO t(b) VALUES ('staged" + turn + "')").ok());
+    EXPECT_EQ(seen("staged" + turn), "1 0");
+    ASSERT_TRUE(staged->Commit().ok());
+    staged.reset();
+    ASSERT_TRUE(kept.LeaveChanges().ok());
+    EXPECT_EQ(seen("staged" + turn), "1 1");
+
+    // Its own have SQLite's journal and locks.
+    ASSERT_TRUE(kept.db->Execute("BEGIN; INSERT INTO t(b) VALUES ('own" + turn + "')").ok());
+    EXPECT_TRUE(HasJournal());
+    auto third = SqliteDb::Open(path_, SqliteMode::kReadWrite);
+    ASSERT_TRUE(third.ok());
+    EXPECT_FALSE(third.value().Execute("BEGIN IMMEDIATE").ok());
+    EXPECT_EQ(seen("own" + turn), "1 0");
+    ASSERT_TRUE(kept.db->Execute(turn == "0" ? "ROLLBACK" : "COMMIT").ok());
+    EXPECT_FALSE(HasJournal());
+    EXPECT_EQ(seen("own" + turn), turn == "0" ? "0 0" : "1 1");
+  }
+  EXPECT_EQ(other.Ask("PRAGMA integrity_check"), "ok");
+}
+
 TEST_F(StagedChangesTest, without_a_commit_not_a_byte_changes) {
   MakeFilled(4096);
   const std::string before = Bytes(path_);

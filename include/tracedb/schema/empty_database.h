@@ -2,7 +2,7 @@
 // built, as running the schema's SQL takes longer than reading a small trace.
 //
 // A connection reads the whole schema before it answers anything: 120 views and 89 tables, of which
-// working on one trace's rows takes 30. So a file on its way to a database has a shorter schema: in
+// working on one trace's rows takes 38. So a file on its way to a database has a shorter schema: in
 // some of the pages of the whole one, which takes its place in the end (empty_rows.h). All else of
 // the file is as in the database, the tables as well that its schema is silent about.
 #pragma once

@@ -30,8 +30,8 @@ struct DatabaseTables {
     std::string name;
     std::string sql;
   };
-  std::map<std::string, std::vector<Tree>, std::less<>>
-      trees;                      // as EmptyDatabase::trees() has them
+  // By table, as EmptyDatabase::trees() has them, and triggers.
+  std::map<std::string, std::vector<Tree>, std::less<>> trees;
   std::set<std::string> changed;  // of ours, those that are not as we make them
   std::set<std::string> with_triggers;
 };
