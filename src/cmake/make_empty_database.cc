@@ -199,7 +199,6 @@ void WriteViews(std::ostream& out) {
   out << "};\n";
 }
 
-// The order is that of page_merge.cc.
 Status WriteTrees(std::ostream& out, SqliteDb& db) {
   out << "\ninline constexpr EmptyDatabase::Tree kEmptyTrees[] = {\n";
   TRACEDB_ASSIGN(trees, db.Prepare(EmptyDatabase::kTreesSql));

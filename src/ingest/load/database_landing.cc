@@ -96,8 +96,7 @@ Result<fs::path> DatabaseLanding::MakeRows() {
 
 // To the file that has the database's name now.
 Status DatabaseLanding::Connect(const struct stat& status) {
-  const bool same = kept_->device == status.st_dev && kept_->inode == status.st_ino;
-  if (kept_->connection.db.has_value() && same) return Done{};
+  if (kept_->IsTo(status)) return Done{};
   TRACEDB_TRY(ConnectAnew());
   kept_->device = status.st_dev;
   kept_->inode = status.st_ino;

@@ -50,6 +50,10 @@ struct KeptConnection {
   ino_t inode = 0;
 
   SqliteDb& db() { return *connection.db; }
+  // Whether there is one, to the file of this device and inode.
+  bool IsTo(const struct stat& status) const {
+    return connection.db.has_value() && device == status.st_dev && inode == status.st_ino;
+  }
 };
 
 // A trace in a file of its own, with the ids that come next.

@@ -83,10 +83,9 @@ Result<LoadSummary> TraceLoads::Next() {
 std::optional<SqliteDb> TraceLoads::TakeConnection() {
   struct stat status {};
   std::optional<SqliteDb> db;
-  const bool same = stat(database_.c_str(), &status) == 0 && status.st_dev == kept_->device &&
-                    status.st_ino == kept_->inode;
-  if (same && kept_->connection.db.has_value() &&
-      kept_->db().Execute("PRAGMA foreign_keys = OFF").ok()) {
+  const bool is_to_it = stat(database_.c_str(), &status) == 0 && kept_->IsTo(status);
+  // As one has them that is opened: a landing may have asked for its users' keys.
+  if (is_to_it && kept_->db().Execute("PRAGMA foreign_keys = OFF").ok()) {
     db.emplace(std::move(kept_->db()));
   }
   kept_->connection.Drop();

@@ -82,7 +82,7 @@ class TraceReading {
   EventIssues issues_;
   bool is_derived_ = false;
   std::optional<std::string> only_run_;  // of the first trace of a database
-  bool launches_graphs_ = false;         // the first trace of a database
+  bool launches_graphs_ = false;         // of that as well
   double read_seconds_ = 0;
   double derive_seconds_ = 0;
 };
