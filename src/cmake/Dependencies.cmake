@@ -39,14 +39,17 @@ endmacro()
 option(TRACEDB_ARCHIVES "have in a program the libraries that there are archives of" ON)
 
 # tracedb_prefer_archives(TARGET SHARED ARCHIVES NAME... OF DEBIAN-PACKAGE...): TARGET is the
-# archives in a program, where all are there; and in a module, which others load, SHARED. Whose
-# licences a program is under then: the property TRACEDB_IN_PROGRAM.
+# archives in a program, where all are there; and in a module, which others load, SHARED. So it is
+# in the .deb's program: Debian's policy wants no copies. TRACEDB_IN_PROGRAM is whose archives.
 function(tracedb_prefer_archives target shared)
   cmake_parse_arguments(PREFER "" "" "ARCHIVES;OF" ${ARGN})
   add_library(${target} INTERFACE)
   add_library(${target}_archives INTERFACE)
   target_link_libraries(${target}_archives INTERFACE ${CMAKE_DL_LIBS} m)
   set(are_there ${TRACEDB_ARCHIVES})
+  if(TRACEDB_PACKAGES)
+    set(are_there OFF)
+  endif()
   foreach(name IN LISTS PREFER_ARCHIVES)
     find_library(TRACEDB_ARCHIVE_${name} lib${name}.a)
     mark_as_advanced(TRACEDB_ARCHIVE_${name})
