@@ -1218,17 +1218,9 @@ kept AS MATERIALIZED (
            || 'newer PyTorch, or with messages to one rank in each batch', NULL, 1, 1, NULL, NULL
   FROM no_partner
 ),
-up_to AS (
-  SELECT run_id, number,
-         group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY number) AS changes
-  FROM kept WHERE change IS NOT NULL
-),
-together AS MATERIALIZED (
-  SELECT u.run_id, u.number, sum(b.dur_ns - s.dur_ns) AS ns
-  FROM captures c CROSS JOIN up_to u ON u.run_id = c.run_id
-  CROSS JOIN replay_steps(c.capture_id, '[' || u.changes || (SELECT least FROM replayed) || ']') s
-  JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
-  GROUP BY u.run_id, u.number
+followed AS MATERIALIZED (  -- kept is named once
+  SELECT *, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY number) AS changes
+  FROM kept
 )
 SELECT
   r.run,
@@ -1241,7 +1233,12 @@ SELECT
   advice,
   1.0 * gain_ns / steps / 1e6 AS gain_ms,
   100.0 * gain_ns / whole_ns AS gain_pct,
-  1.0 * t.ns / steps / 1e6 AS together_ms,
+  CASE WHEN change IS NOT NULL THEN
+    1.0 * (SELECT sum(b.dur_ns - s.dur_ns)
+           FROM captures c
+           CROSS JOIN replay_steps(c.capture_id, '[' || k.changes || y.least || ']') s
+           JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
+           WHERE c.run_id = k.run_id) / steps / 1e6 END AS together_ms,
   '[' || change || ']' AS what_if,
   CASE WHEN NOT y.is_summed OR rank IS NOT NULL THEN 'tracedb cut' END || database_option()
     || iif(y.is_summed, printf(' --detail --rank %d', rank), '') || ' -o cut.json.gz'
@@ -1250,6 +1247,5 @@ SELECT
          || iif(r.captures = 1, '', ' --capture ' || substr(worst, 1, instr(worst, ' ') - 1)))
     || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || char(39)
            || replace(r.run, char(39), char(39, 92, 39, 39)) || char(39)) AS see
-FROM kept k JOIN runs r ON r.run_id = k.run_id CROSS JOIN replayed y
-LEFT JOIN together t ON t.run_id = k.run_id AND t.number = k.number
+FROM followed k JOIN runs r ON r.run_id = k.run_id CROSS JOIN replayed y
 ORDER BY k.run_id, k.number IS NULL, k.number, problem, rank;

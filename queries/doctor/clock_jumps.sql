@@ -28,11 +28,12 @@
 --
 -- empty:  No rank's clock jumps against the others' at collectives that both took part in.
 
-WITH part AS MATERIALIZED (
+WITH part AS MATERIALIZED (  -- a rank alone has nothing to be compared with
   SELECT t.run_id, c.capture_id, c.group_id, c.by_seq, c.match_no, c.slice_id, c.rank, c.step,
          c.ts_ns + c.dur_ns AS end_ns
   FROM collectives c JOIN traces t ON t.trace_id = c.trace_id
   WHERE c.group_id IS NOT NULL AND c.pair = '' AND c.dur_ns > 0
+    AND t.capture_id IN (SELECT capture_id FROM captures WHERE ranks > 1)
     AND lower(c.collective) NOT GLOB '*broadcast*'
     AND lower(c.collective) NOT IN ('reduce', '_reduce', 'gather', 'scatter')
 ),

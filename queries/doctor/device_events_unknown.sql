@@ -42,9 +42,10 @@ WITH device_process AS MATERIALIZED (
 ),
 met AS MATERIALIZED (
   SELECT s.trace_id, s.pid, s.tid, s.slice_id, s.ts_ns, s.dur_ns, s.name, d.name AS process
-  FROM device_process d
-  JOIN slices s ON s.trace_id = d.trace_id AND s.pid = d.pid
-  WHERE EXISTS (SELECT 1 FROM device_process) AND s.device IS NULL
+  FROM (SELECT 1 FROM device_process LIMIT 1)  -- without one no slice is gone through
+  CROSS JOIN slices s
+  CROSS JOIN device_process d ON d.trace_id = s.trace_id AND d.pid = s.pid
+  WHERE s.device IS NULL
 ),
 counted AS (
   SELECT trace_id, pid, process, count(*) AS count, count(DISTINCT tid) AS threads,

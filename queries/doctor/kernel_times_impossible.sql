@@ -109,12 +109,13 @@ edge AS MATERIALIZED (
   HAVING min(q.first_ns) <= r.start_ns OR max(q.last_ns) >= r.end_ns
 ),
 other AS (
-  SELECT trace_id, ts_ns, ts_ns + max(coalesce(dur_ns, 0), 0) AS end_ns FROM slices
-  WHERE EXISTS (SELECT 1 FROM edge) AND trace_id IN (SELECT trace_id FROM edge)
+  SELECT trace_id, ts_ns, ts_ns + max(coalesce(dur_ns, 0), 0) AS end_ns
+  FROM (SELECT 1 FROM edge LIMIT 1) CROSS JOIN slices
+  WHERE trace_id IN (SELECT trace_id FROM edge)
     AND device IS NULL AND coalesce(category, '') <> 'gpu_user_annotation'
   UNION ALL
-  SELECT trace_id, ts_ns, ts_ns FROM instants
-  WHERE EXISTS (SELECT 1 FROM edge) AND trace_id IN (SELECT trace_id FROM edge)
+  SELECT trace_id, ts_ns, ts_ns FROM (SELECT 1 FROM edge LIMIT 1) CROSS JOIN instants
+  WHERE trace_id IN (SELECT trace_id FROM edge)
 ),
 host AS MATERIALIZED (
   SELECT o.trace_id, min(o.ts_ns) AS first_ns, max(o.end_ns) AS last_ns,

@@ -60,12 +60,12 @@ marked AS (
   SELECT id, trace_id, ts_ns, 0 AS opens FROM lone
   UNION ALL
   SELECT NULL, t.trace_id, s.ts + t.base_ns, iif(l.name GLOB '*BeginCapture*', 1, -1)
-  FROM runtime_calls s
+  FROM (SELECT 1 FROM lone LIMIT 1)  -- without one no call is gone through
+  CROSS JOIN runtime_calls s
   CROSS JOIN names l ON l.name_id = s.name_id
   CROSS JOIN tracks t ON t.track_id = s.track_id
   WHERE s.name_id IN (SELECT name_id FROM names
                       WHERE name GLOB '*StreamBeginCapture*' OR name GLOB '*StreamEndCapture*')
-    AND EXISTS (SELECT 1 FROM lone)
 ),
 nested AS (
   SELECT id, trace_id, ts_ns,
@@ -106,9 +106,9 @@ last_lost AS MATERIALIZED (  -- min() above decides which id is the first: max()
 ),
 called AS MATERIALIZED (  -- all traces at once: their calls lie in one table
   SELECT t.trace_id, count(*) AS launches
-  FROM runtime_calls s
+  FROM (SELECT 1 FROM counted LIMIT 1) CROSS JOIN runtime_calls s
   CROSS JOIN tracks t ON t.track_id = s.track_id
-  WHERE s.name_id IN (SELECT name_id FROM launch_label) AND EXISTS (SELECT 1 FROM counted)
+  WHERE s.name_id IN (SELECT name_id FROM launch_label)
   GROUP BY t.trace_id
 ),
 judged AS MATERIALIZED (

@@ -57,8 +57,13 @@ touched AS (  -- of each address what happened last
   SELECT p.run_id, e.bytes, e.track_id, e.ts_ns,
          row_number() OVER (PARTITION BY p.run_id, e.addr ORDER BY e.ts_ns DESC, e.instant_id DESC)
            AS choice
-  FROM peak p CROSS JOIN memory_events e ON e.trace_id = p.trace_id
-  WHERE e.device_type IS p.device_type AND e.device_id IS p.device_id AND e.addr IS NOT NULL
+  FROM peak p CROSS JOIN memory_pieces m ON m.trace_id = p.trace_id
+  CROSS JOIN memory_devices d ON d.args_id = m.args_id AND d.device_type IS p.device_type
+    AND d.device_id IS p.device_id
+  CROSS JOIN tracks k ON k.track_id = m.track_id AND m.start_ts + k.base_ns <= p.ts_ns
+  CROSS JOIN memory_events e ON e.instant_id BETWEEN m.first_id AND m.last_id
+    AND +e.track_id = m.track_id AND +e.args_id = m.args_id
+  WHERE e.addr IS NOT NULL
     AND (e.ts_ns < p.ts_ns OR e.ts_ns = p.ts_ns AND e.instant_id <= p.instant_id)
 ),
 held AS MATERIALIZED (
@@ -67,38 +72,70 @@ held AS MATERIALIZED (
   FROM touched t JOIN tracks k ON k.track_id = t.track_id
   WHERE t.choice = 1 AND t.bytes > 0
 ),
-piece(block, track_id, ts, bucket) AS MATERIALIZED (  -- short slices begin in this piece of time
-  SELECT block, track_id, ts, ts / 250000 FROM held      -- or in that before
-  UNION ALL SELECT block, track_id, ts, ts / 250000 - 1 FROM held
+recent AS MATERIALIZED (
+  SELECT h.track_id, min(k.trace_id) AS trace_id, min(h.ts) AS from_ts, max(h.ts) AS to_ts
+  FROM held h JOIN tracks k ON k.track_id = h.track_id GROUP BY h.track_id
+),
+part AS MATERIALIZED (  -- of slices, in which one can have been open at one of these moments
+  SELECT b.first_id, b.last_id
+  FROM (SELECT trace_id, min(from_ts) AS from_ts, max(to_ts) AS to_ts FROM recent
+        GROUP BY trace_id) w
+  JOIN slice_parts b ON b.trace_id = w.trace_id
+  WHERE b.start_ts IS NULL OR (b.end_ts >= w.from_ts AND b.start_ts <= w.to_ts)
+),
+-- A slice that takes less than a width began in the moment's piece of time, of that width, or in
+-- the piece before. Of each slice the least of these widths: no moment is compared with them all.
+moment(block, track_id, ts, width, bucket) AS MATERIALIZED (
+  SELECT h.block, h.track_id, h.ts, w.width, h.ts / w.width - b.back
+  FROM held h
+  CROSS JOIN (SELECT 250000 AS width UNION ALL SELECT 1 << 22 UNION ALL SELECT 1 << 26 UNION ALL
+              SELECT 1 << 30 UNION ALL SELECT 1 << 34 UNION ALL SELECT 1 << 60) w
+  CROSS JOIN (SELECT 0 AS back UNION ALL SELECT 1) b
+),
+long AS (
+  SELECT 0 AS is_module, o.slice_id, o.track_id, o.ts, o.dur_ns, o.name_id
+  FROM recent r CROSS JOIN operator_slices o ON o.track_id = r.track_id AND o.ts <= r.to_ts
+  WHERE o.dur_ns >= 250000
+  UNION ALL
+  SELECT 1, f.slice_id, f.track_id, f.ts, f.dur_ns, f.name_id
+  FROM recent r CROSS JOIN function_slices f ON f.track_id = r.track_id AND f.ts <= r.to_ts
+  WHERE f.dur_ns >= 250000
+    AND f.name_id IN (SELECT name_id FROM names WHERE name GLOB 'nn.Module: *')
+),
+sized AS MATERIALIZED (
+  SELECT *, CASE WHEN dur_ns < 1 << 22 THEN 1 << 22 WHEN dur_ns < 1 << 26 THEN 1 << 26
+                 WHEN dur_ns < 1 << 30 THEN 1 << 30 WHEN dur_ns < 1 << 34 THEN 1 << 34
+                 ELSE 1 << 60 END AS width
+  FROM long
 ),
 within AS (
-  SELECT p.block, s.ts, s.name_id
-  FROM operator_slices s CROSS JOIN piece p ON p.bucket = s.ts / 250000 AND p.track_id = s.track_id
-  WHERE s.dur_ns < 250000 AND s.ts <= p.ts AND s.ts + s.dur_ns >= p.ts
+  SELECT m.block, 0 AS is_module, s.slice_id, s.ts, s.dur_ns, s.name_id
+  FROM part p CROSS JOIN operator_slices s ON s.slice_id BETWEEN p.first_id AND p.last_id
+  CROSS JOIN moment m ON m.bucket = s.ts / 250000 AND m.track_id = s.track_id AND m.width = 250000
+  WHERE s.dur_ns < 250000 AND s.ts <= m.ts AND s.ts + s.dur_ns >= m.ts
   UNION ALL
-  SELECT h.block, s.ts, s.name_id
-  FROM held h CROSS JOIN operator_slices s ON s.track_id = h.track_id AND s.dur_ns >= 250000
-       AND s.ts <= h.ts AND s.ts + s.dur_ns >= h.ts
+  SELECT m.block, s.is_module, s.slice_id, s.ts, s.dur_ns, s.name_id
+  FROM sized s CROSS JOIN moment m ON m.bucket = s.ts / s.width AND m.track_id = s.track_id
+    AND m.width = s.width
+  WHERE s.ts <= m.ts AND s.ts + s.dur_ns >= m.ts
 ),
-named AS MATERIALIZED (  -- those that only make room for others say less
-  SELECT w.block, n.name, max(w.ts - iif(n.name GLOB 'aten::empty*', 1000000000000000000, 0))
+innermost AS (  -- an operator that only makes room for others says less
+  SELECT w.block, w.is_module, n.name,
+         row_number() OVER (PARTITION BY w.block, w.is_module
+                            ORDER BY n.name GLOB 'aten::empty*', w.ts DESC, w.dur_ns, w.slice_id)
+           AS place
   FROM within w JOIN names n ON n.name_id = w.name_id
-  WHERE n.name NOT GLOB 'ProfilerStep#*' GROUP BY w.block
+  WHERE n.name NOT GLOB 'ProfilerStep#*'
 ),
-module AS MATERIALIZED (  -- backwards from the block: the innermost began last
-  SELECT h.block,
-         (SELECT substr(n.name, 12)
-          FROM function_slices s CROSS JOIN names n ON n.name_id = s.name_id
-          WHERE s.track_id = h.track_id AND s.dur_ns >= 250000
-            AND s.ts <= h.ts AND s.ts + s.dur_ns >= h.ts AND n.name GLOB 'nn.Module: *'
-          ORDER BY s.ts DESC LIMIT 1) AS name
-  FROM held h
+named AS MATERIALIZED (
+  SELECT block, max(iif(is_module, substr(name, 12), NULL)) AS module,
+         max(iif(is_module, NULL, name)) AS op
+  FROM innermost WHERE place = 1 GROUP BY block
 ),
 summed AS (
-  SELECT h.run_id, 'recorded' AS origin, m.name AS module, o.name AS op, count(*) AS blocks,
-         sum(h.bytes) AS bytes
-  FROM held h LEFT JOIN named o ON o.block = h.block LEFT JOIN module m ON m.block = h.block
-  GROUP BY h.run_id, m.name, o.name
+  SELECT h.run_id, 'recorded' AS origin, n.module, n.op, count(*) AS blocks, sum(h.bytes) AS bytes
+  FROM held h LEFT JOIN named n ON n.block = h.block
+  GROUP BY h.run_id, n.module, n.op
   UNION ALL
   SELECT p.run_id, 'before', NULL, NULL, NULL,
          p.bytes - ifnull((SELECT sum(bytes) FROM held h WHERE h.run_id = p.run_id), 0)
