@@ -12,10 +12,12 @@ from typing import NamedTuple
 import bench_base as base
 import bench_cases as cases
 import bench_figures as figures
+import rank_traces
 
 SAMPLES = base.ROOT.parent / "shared" / "samples"
 FOLDERS = (SAMPLES / "kineto", SAMPLES / "megatron_lm", base.ROOT / "fixtures")
 SMALL = base.ROOT / "fixtures" / "megatron"  # eight files of 5 MB
+MANY = 64  # of such files
 
 OVER_GZIP_MAX = 1.0  # of the sum of those of so many bytes, below which starting is most of it
 SUMMED_BYTES_MIN = 1_000_000
@@ -101,11 +103,14 @@ def small_figures(bench: cases.Bench):
     empty.write_text('{"traceEvents":[]}\n', encoding="ascii")
     cpu_s = min(ingest_cpu_s(bench, [empty]) for _ in range(3 * bench.runs))
     yield figures.Figure("empty trace", "0 GB", "ms CPU", cpu_s * 1e3, at_most=EMPTY_MS_MAX)
-    paths = sorted(SMALL.glob("*.json.gz"))
-    cpu_s = min(ingest_cpu_s(bench, paths) for _ in range(bench.runs))
-    yield figures.Figure(f"{len(paths)} files of 5 MB", figures.size_name(
-        sum(json_bytes(path) for path in paths)), "ms CPU a file", cpu_s * 1e3 / len(paths),
-                         at_most=SMALL_FILE_MS_MAX)
+    few = sorted(SMALL.glob("*.json.gz"))
+    one = base.Trace(few[0], "megatron", json_bytes(few[0]), few[0].stat().st_size, 0)
+    many = [trace.path for trace in rank_traces.ensure_ranks(one, MANY, bench.cache)]
+    for paths in (few, many):
+        cpu_s = min(ingest_cpu_s(bench, paths) for _ in range(bench.runs))
+        yield figures.Figure(f"{len(paths)} files of 5 MB", figures.size_name(
+            sum(json_bytes(path) for path in paths)), "ms CPU a file", cpu_s * 1e3 / len(paths),
+                             at_most=SMALL_FILE_MS_MAX)
 
 
 def all_figures(bench: cases.Bench):
