@@ -62,7 +62,7 @@ class PathWalk {
         pieces.back().is_changed = weights_[edge] != graph_.weights()[edge];
         pieces.back().moved_ns = DifferenceNs(from_ns, graph_.nodes()[graph_.from(edge)].at_ns);
       }
-      if (graph_.ThreadOf(node) != kNone && !IsHold(node)) goes_on_ = node;
+      if (graph_.IsOfHost(node) && !IsHold(node)) goes_on_ = node;
       node = graph_.from(edge);
     }
   }

@@ -83,13 +83,19 @@ Status ReportResult::Begin(std::span<const std::string> column_names) {
 }
 
 void ReportResult::AddText(Column& column, std::string_view text) {
+  const auto seen = column.places.find(text);
+  if (seen != column.places.end() && seen->second.is_as_is) {
+    column.values += std::to_string(seen->second.place);
+    return;
+  }
   // What is a list of numbers has a bounded length, and is of no use when it is cut.
   const bool is_list =
       text.starts_with('[') && text.find_first_not_of("[],0123456789") == std::string_view::npos;
   std::string shown = is_list ? std::string(text) : Shown(text);
   const auto known = column.places.find(shown);
   if (known != column.places.end()) {
-    column.values += std::to_string(known->second);
+    known->second.is_as_is |= shown == text;
+    column.values += std::to_string(known->second.place);
     return;
   }
   std::string json;
@@ -102,7 +108,8 @@ void ReportResult::AddText(Column& column, std::string_view text) {
   if (!column.texts.empty()) column.texts += ',';
   column.texts += json;
   column.values += std::to_string(column.places.size());
-  column.places.emplace(std::move(shown), column.places.size());
+  const TextPlace place{column.places.size(), shown == text};
+  column.places.emplace(std::move(shown), place);
 }
 
 size_t ReportResult::Bytes() const {
@@ -120,7 +127,9 @@ Status ReportResult::Row(std::span<const Cell> cells) {
     Column& column = columns_[i];
     column.begins.push_back({column.values.size(), column.texts.size()});
     if (rows_ > 1) column.values += ',';
-    if (column.is_text && cells[i].type != SqlType::kNull) {
+    if (column.is_text && cells[i].type == SqlType::kText) {
+      AddText(column, cells[i].text);
+    } else if (column.is_text && cells[i].type != SqlType::kNull) {
       AddText(column, TextOf(cells[i]));
     } else if (column.is_delta) {
       const auto last = static_cast<uint64_t>(std::exchange(column.last, cells[i].integer));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,13 +43,21 @@ class ReportResult : public RowSink {
     size_t values = 0;  // bytes of the column's before a row
     size_t texts = 0;
   };
+  struct TextPlace {
+    size_t place = 0;
+    bool is_as_is = false;  // the text that is shown so is the same: none is shown anew
+  };
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
   struct Column {
     bool is_text = false;
     bool is_delta = false;
     int64_t last = 0;  // of is_delta
     std::string values;
     std::string texts;
-    std::unordered_map<std::string, size_t> places;
+    std::unordered_map<std::string, TextPlace, TextHash, std::equal_to<>> places;  // as shown
     std::vector<Place> begins;  // of each row
   };
   static void AddText(Column& column, std::string_view text);

@@ -221,7 +221,7 @@ class HostWorkOfRanks {
     CurrentSteps current(graph_);
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
       if (watch_.Asked()) return;
-      if (graph_.ThreadOf(node) == kNone) continue;
+      if (!graph_.IsOfHost(node)) continue;
       const int64_t step = current.At(node);
       if (!steps_.contains(step)) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {

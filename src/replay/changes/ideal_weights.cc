@@ -219,7 +219,7 @@ Result<std::vector<IdealWeights::Likened>> IdealWeights::Find(SqliteDb& db) cons
   CurrentSteps steps(graph_);
   for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
     const Node& here = graph_.nodes()[node];
-    const bool is_host = graph_.ThreadOf(node) != kNone;
+    const bool is_host = graph_.IsOfHost(node);
     if (!is_host && here.kind != NodeKind::kFinish) continue;
     const int64_t step = is_host ? steps.At(node) : rows.StepOf(rows.activities[here.owner]);
     const uint32_t kind =

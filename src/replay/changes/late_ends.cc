@@ -67,7 +67,7 @@ class LateEnds {
     CurrentSteps current(graph_);
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
       if (watch_.Asked()) return;
-      if (graph_.ThreadOf(node) == kNone) continue;
+      if (!graph_.IsOfHost(node)) continue;
       const OfTrace of(graph_.TraceOf(node), current.At(node));
       if (!steps_.contains(of.second)) continue;
       auto end = late_.ends.find(of);

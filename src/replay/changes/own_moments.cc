@@ -35,7 +35,7 @@ void OwnMoments::Find(const ReplayGraph& graph, const ActivityNames& names) {
   start_of_.assign(rows.activities.size(), kNone);
   for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
     const Node& here = graph.nodes()[node];
-    const int64_t step = graph.ThreadOf(node) == kNone ? kNoStep : current.At(node);
+    const int64_t step = graph.IsOfHost(node) ? current.At(node) : kNoStep;
     if (here.kind == NodeKind::kStart) {
       const Activity& activity = rows.activities[here.owner];
       start_of_[here.owner] = node;

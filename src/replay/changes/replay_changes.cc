@@ -121,19 +121,21 @@ class Weights {
     }
   }
 
-  // The same of each edge that is work of a host, with how long it was.
+  // The same of each edge that is work of a host: from and to which node, and when that was. An
+  // edge that keeps its weight is not set: its block stays that of all replays.
   template <typename Use>
   void ForEachHost(const Change& change, const Use& use) {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
       if (watch_.Asked()) return;
-      const uint32_t thread = graph_.ThreadOf(node);
-      if (thread == kNone || !IsOf(change, graph_.TraceOf(node))) continue;
+      if (!graph_.IsOfHost(node) || !IsOf(change, graph_.TraceOf(node))) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        if (!IsHost(graph_.kind(edge)) || weights_[edge] <= 0) continue;
-        const uint32_t from = graph_.from(edge);
+        if (!IsHost(graph_.kind(edge))) continue;
+        const int64_t weight_ns = weights_[edge];
+        if (weight_ns <= 0) continue;
         const int64_t at_ns = graph_.nodes()[node].at_ns;
         const Interval range{DifferenceNs(at_ns, graph_.WorkNs(edge, node)), at_ns};
-        weights_.Set(edge, use(weights_[edge], graph_.ThreadOf(from), thread, range));
+        const int64_t wanted_ns = use(weight_ns, graph_.from(edge), node, range);
+        if (wanted_ns != weight_ns) weights_.Set(edge, wanted_ns);
       }
     }
   }
@@ -193,7 +195,8 @@ class Weights {
     slices.Merge();
     ForEachHost({}, [&](int64_t weight_ns, uint32_t from, uint32_t to, Interval range) {
       if (range.length() < least_ns) return weight_ns;
-      const double saved = std::clamp(std::round(slices.Saved(from, to, range)), -1e18, 1e18);
+      const double all = slices.Saved(graph_.ThreadOf(from), graph_.ThreadOf(to), range);
+      const double saved = std::clamp(std::round(all), -1e18, 1e18);
       return std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostWeightNs);
     });
   }

@@ -80,15 +80,7 @@ uint32_t ReplayGraph::TraceOf(uint32_t node) const {
 }
 
 uint32_t ReplayGraph::ThreadOf(uint32_t node) const {
-  const Node& here = nodes_[node];
-  switch (here.kind) {
-    case NodeKind::kFinish:
-    case NodeKind::kStart:
-    case NodeKind::kMeet:
-      return kNone;
-    default:
-      return rows_.calls[here.owner].thread;
-  }
+  return IsOfHost(node) ? rows_.calls[nodes_[node].owner].thread : kNone;
 }
 
 }  // namespace tracedb

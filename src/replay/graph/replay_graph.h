@@ -93,8 +93,12 @@ class ReplayGraph {
   // The edge that a node waited for the longest; kNone: it has none.
   uint32_t BindingEdge(uint32_t node, const EdgeTimes& weights,
                        const std::vector<int64_t>& times) const;
-  // kNone for nodes of collectives, and of activities of which no launch is known.
-  uint32_t ThreadOf(uint32_t node) const;
+  // Not of an activity, nor of a collective.
+  bool IsOfHost(uint32_t node) const {
+    const NodeKind kind = nodes_[node].kind;
+    return kind != NodeKind::kFinish && kind != NodeKind::kStart && kind != NodeKind::kMeet;
+  }
+  uint32_t ThreadOf(uint32_t node) const;  // kNone where it is not of the host
   uint32_t TraceOf(uint32_t node) const;
 
  private:

@@ -21,7 +21,7 @@ class StretchFinder {
   void ForEach(const std::function<void(const HostStretch&)>& use) {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
       const NodeKind kind = graph_.nodes()[node].kind;
-      if (graph_.ThreadOf(node) == kNone) continue;
+      if (!graph_.IsOfHost(node)) continue;
       const int64_t step = steps_.At(node);
       if (kind == NodeKind::kHoldBegin || kind == NodeKind::kHoldEnd) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
