@@ -46,32 +46,31 @@
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH trace AS MATERIALIZED (
-  SELECT trace_id, run, capture, rank, run_start_ns FROM traces
+  SELECT trace_id, run_id, run, capture, rank, run_start_ns FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 followed AS MATERIALIZED (  -- where the next one starts is looked up once
-  SELECT t.run, b.trace_id, b.device, b.end_ns AS from_ns,
+  SELECT t.run_id, b.trace_id, b.device, b.end_ns AS from_ns,
          (SELECT n.ts_ns FROM busy_segments n
           WHERE n.trace_id = b.trace_id AND n.device = b.device AND n.ts_ns > b.ts_ns
-          ORDER BY n.ts_ns LIMIT 1) AS to_ns
+          ORDER BY n.ts_ns LIMIT 1) - b.end_ns AS gap_ns
   FROM trace t CROSS JOIN busy_segments b ON b.trace_id = t.trace_id
 ),
 shortest AS MATERIALIZED (  -- of those that may be shown; +: an index made for it costs more
-  SELECT r.run,
-         (SELECT f.to_ns - f.from_ns FROM followed f WHERE +f.run = r.run AND f.to_ns > f.from_ns
-          ORDER BY f.to_ns - f.from_ns DESC
+  SELECT r.run_id,
+         (SELECT f.gap_ns FROM followed f WHERE +f.run_id = r.run_id AND f.gap_ns > 0
+          ORDER BY f.gap_ns DESC
           LIMIT 1 OFFSET max(coalesce(:limit, 100), 1) - 1) AS gap_ns
-  FROM (SELECT DISTINCT run FROM trace) r
+  FROM (SELECT DISTINCT run_id FROM trace) r
 ),
 placed AS (
-  SELECT f.*, row_number() OVER (
-           PARTITION BY f.run ORDER BY f.to_ns - f.from_ns DESC, t.rank,
-                        CAST(f.device AS INTEGER), f.device, f.to_ns) AS place
-  FROM shortest s CROSS JOIN followed f ON +f.run = s.run
+  SELECT t.run, f.trace_id, f.device, f.from_ns, f.from_ns + f.gap_ns AS to_ns, row_number() OVER (
+           PARTITION BY f.run_id ORDER BY f.gap_ns DESC, t.rank,
+                        CAST(f.device AS INTEGER), f.device, f.from_ns + f.gap_ns) AS place
+  FROM shortest s CROSS JOIN followed f ON +f.run_id = s.run_id
   JOIN trace t ON t.trace_id = f.trace_id
-  WHERE f.to_ns > f.from_ns
-    AND (f.to_ns - f.from_ns >= ifnull(s.gap_ns, 0) OR :limit < 0)
+  WHERE f.gap_ns > 0 AND (f.gap_ns >= ifnull(s.gap_ns, 0) OR :limit < 0)
 ),
 gap AS MATERIALIZED (
   SELECT run, trace_id, device, from_ns, to_ns, place FROM placed

@@ -73,10 +73,10 @@ whole AS (  -- the steps of all GPUs; what lies before the first step belongs to
 ),
 called AS MATERIALIZED (  -- of groups that do not tell what they are for: by whom
   SELECT c.slice_id, c.caller
-  FROM collective_callers c JOIN collectives p ON p.slice_id = c.slice_id
+  FROM (SELECT 1 FROM part WHERE exposed_other_ns > 0 LIMIT 1)  -- without one none is gone through
+  CROSS JOIN collective_callers c CROSS JOIN collectives p ON p.slice_id = c.slice_id
   LEFT JOIN process_groups g ON g.group_id = p.group_id
   WHERE ifnull(g.parallelism, 'other') = 'other'
-    AND EXISTS (SELECT 1 FROM part WHERE exposed_other_ns > 0)
 ),
 called_part AS MATERIALIZED (
   SELECT c.caller, r.run_id, t.trace_id, t.device, a.ts + t.base_ns AS ts_ns,
@@ -403,8 +403,8 @@ slow_group AS (  -- next to the mean of the others
 sent AS MATERIALIZED (  -- messages between two ranks, of some size, without the longest
   SELECT g.run_id, ifnull(g.parallelism, 'other') AS kind, p.pair, m.bytes, count(*) AS messages,
          1.0 * (sum(m.transfer_ns) - max(m.transfer_ns)) / (count(*) - 1) AS ns
-  FROM matched_collectives m JOIN process_groups g ON g.group_id = m.group_id
-  JOIN recorded r ON r.trace_id = m.trace_id
+  FROM (SELECT 1 FROM moved LIMIT 1) CROSS JOIN matched_collectives m
+  JOIN process_groups g ON g.group_id = m.group_id JOIN recorded r ON r.trace_id = m.trace_id
   CROSS JOIN collectives p ON p.slice_id = m.slice_id
   WHERE :rank IS NULL AND NOT m.is_estimate AND m.transfer_ns > 0 AND m.bytes > 0 AND p.pair <> ''
   GROUP BY g.run_id, ifnull(g.parallelism, 'other'), p.pair, m.bytes HAVING count(*) > 2

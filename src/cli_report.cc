@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,13 @@ size_t WorkersFor(const std::filesystem::path& database) {
   const uintmax_t bytes = std::filesystem::file_size(database, error);
   if (error || bytes < kBytesForMoreThanTwo) return 2;
   return std::clamp(CoresToUse(), 2u, kWorkersMax);
+}
+
+// What one query frees is for the next: each takes up to 30 MB to be prepared, and page faults were
+// a fiftieth of a page's time.
+void KeepFreedBlocks() {
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_TOP_PAD, 4 << 20);
 }
 
 Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop) {
@@ -80,6 +88,7 @@ Status Verdict(const GlobalOptions& global, std::vector<std::string> failed) {
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
                  const std::atomic<bool>& stop) {
   TRACEDB_TRY(CheckEnding(arguments.output));
+  KeepFreedBlocks();
   TRACEDB_ASSIGN(db, Open(global, stop));
   ProgressLine progress(global);
   ReportOptions options;

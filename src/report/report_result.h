@@ -58,7 +58,7 @@ class ReportResult : public RowSink {
     std::string values;
     std::string texts;
     std::unordered_map<std::string, TextPlace, TextHash, std::equal_to<>> places;  // as shown
-    std::vector<Place> begins;  // of each row
+    std::vector<Place> begins;                                                     // of each row
   };
   static void AddText(Column& column, std::string_view text);
   size_t Bytes() const;

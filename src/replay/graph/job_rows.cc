@@ -63,6 +63,7 @@ class JobReader {
     const int64_t first = trace.first_row;
     const int64_t last = trace.last_row;
     clock_ = clock;
+    last_track_ = nullptr;
     tracks_.clear();
     processes_.clear();
     streams_.clear();
@@ -86,9 +87,14 @@ class JobReader {
 
   uint32_t Trace() const { return static_cast<uint32_t>(rows_.traces.size() - 1); }
 
+  // Most rows are of the track of the row before.
   Result<const Track*> TrackOf(int64_t id, bool is_stream) {
+    if (last_track_ != nullptr && last_track_->first == id) return &last_track_->second;
     const auto known = tracks_.find(id);
-    if (known != tracks_.end()) return &known->second;
+    if (known != tracks_.end()) {
+      last_track_ = &*known;
+      return &known->second;
+    }
     if (!track_.has_value()) {
       TRACEDB_ASSIGN(track, db_.Prepare("SELECT base_ns, pid, device, stream FROM _track "
                                         "WHERE id = ?1"));
@@ -295,6 +301,7 @@ class JobReader {
   RankClock clock_;
   std::unordered_set<int64_t> impossible_;
   std::unordered_map<int64_t, Track> tracks_;
+  const std::pair<const int64_t, Track>* last_track_ = nullptr;  // in tracks_
   std::map<std::pair<std::string, std::string>, uint32_t> streams_;
   std::map<std::string, uint32_t> processes_;
   std::unordered_map<int64_t, CallName> call_names_;

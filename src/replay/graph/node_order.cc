@@ -58,8 +58,8 @@ Place PlaceOf(const JobRows& rows, const Node& node) {
   }
 }
 
+// Of two nodes of one time.
 bool IsBefore(const JobRows& rows, const Node& a, const Node& b) {
-  if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
   const Place x = PlaceOf(rows, a);
   const Place y = PlaceOf(rows, b);
   // Moments of collectives alone have no slice: theirs is the order of their rows, by trace.
@@ -123,8 +123,9 @@ void OrderNodes(const JobRows& rows, std::vector<Node>& nodes) {
     }
     add(at_ns, NodeKind::kMeet, i);
   }
-  std::sort(nodes.begin(), nodes.end(),
-            [&](const Node& a, const Node& b) { return IsBefore(rows, a, b); });
+  std::sort(nodes.begin(), nodes.end(), [&](const Node& a, const Node& b) {
+    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : IsBefore(rows, a, b);
+  });
 }
 
 }  // namespace tracedb
