@@ -1218,7 +1218,7 @@ kept AS MATERIALIZED (
            || 'newer PyTorch, or with messages to one rank in each batch', NULL, 1, 1, NULL, NULL
   FROM no_partner
 ),
-followed AS MATERIALIZED (  -- kept is named once
+followed AS MATERIALIZED (  -- kept is named here alone: SQLite expands a CTE wherever it is named
   SELECT *, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY number) AS changes
   FROM kept
 )

@@ -76,15 +76,16 @@ recent AS MATERIALIZED (
   SELECT h.track_id, min(k.trace_id) AS trace_id, min(h.ts) AS from_ts, max(h.ts) AS to_ts
   FROM held h JOIN tracks k ON k.track_id = h.track_id GROUP BY h.track_id
 ),
-part AS MATERIALIZED (  -- of slices, in which one can have been open at one of these moments
+part AS MATERIALIZED (  -- in which a short slice can have been open at one of these moments
   SELECT b.first_id, b.last_id
   FROM (SELECT trace_id, min(from_ts) AS from_ts, max(to_ts) AS to_ts FROM recent
         GROUP BY trace_id) w
   JOIN slice_parts b ON b.trace_id = w.trace_id
   WHERE b.start_ts IS NULL OR (b.end_ts >= w.from_ts AND b.start_ts <= w.to_ts)
 ),
--- A slice that takes less than a width began in the moment's piece of time, of that width, or in
--- the piece before. Of each slice the least of these widths: no moment is compared with them all.
+-- Which slices were open at a moment: one that takes less than a width began in the moment's piece
+-- of time, of that width, or in the piece before. A slice is looked for by the least width that is
+-- longer than it (the last is 36 years): so no moment is compared with all slices before it.
 moment(block, track_id, ts, width, bucket) AS MATERIALIZED (
   SELECT h.block, h.track_id, h.ts, w.width, h.ts / w.width - b.back
   FROM held h
@@ -122,8 +123,8 @@ within AS (
 innermost AS (  -- an operator that only makes room for others says less
   SELECT w.block, w.is_module, n.name,
          row_number() OVER (PARTITION BY w.block, w.is_module
-                            ORDER BY n.name GLOB 'aten::empty*', w.ts DESC, w.dur_ns, w.slice_id)
-           AS place
+                            ORDER BY n.name GLOB 'aten::empty*', w.ts DESC, w.dur_ns,
+                                     w.slice_id DESC) AS place
   FROM within w JOIN names n ON n.name_id = w.name_id
   WHERE n.name NOT GLOB 'ProfilerStep#*'
 ),

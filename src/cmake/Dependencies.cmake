@@ -39,8 +39,9 @@ endmacro()
 option(TRACEDB_ARCHIVES "have in a program the libraries that there are archives of" ON)
 
 # tracedb_prefer_archives(TARGET SHARED ARCHIVES NAME... OF DEBIAN-PACKAGE...): TARGET is the
-# archives in a program, where all are there; and in a module, which others load, SHARED. So it is
-# in the .deb's program: Debian's policy wants no copies. TRACEDB_IN_PROGRAM is whose archives.
+# archives in a program, where all are there; and in a module, which others load, SHARED. The .deb's
+# program has SHARED too: Debian's policy wants no copies of libraries. The property
+# TRACEDB_IN_PROGRAM lists the packages whose archives were taken: instructions are counted by them.
 function(tracedb_prefer_archives target shared)
   cmake_parse_arguments(PREFER "" "" "ARCHIVES;OF" ${ARGN})
   add_library(${target} INTERFACE)

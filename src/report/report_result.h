@@ -45,7 +45,7 @@ class ReportResult : public RowSink {
   };
   struct TextPlace {
     size_t place = 0;
-    bool is_as_is = false;  // the text that is shown so is the same: none is shown anew
+    bool is_as_is = false;  // this text is shown as it is, and need not be made visible again
   };
   struct TextHash {
     using is_transparent = void;

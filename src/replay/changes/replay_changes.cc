@@ -129,9 +129,8 @@ class Weights {
       if (watch_.Asked()) return;
       if (!graph_.IsOfHost(node) || !IsOf(change, graph_.TraceOf(node))) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        if (!IsHost(graph_.kind(edge))) continue;
         const int64_t weight_ns = weights_[edge];
-        if (weight_ns <= 0) continue;
+        if (weight_ns <= 0 || !IsHost(graph_.kind(edge))) continue;
         const int64_t at_ns = graph_.nodes()[node].at_ns;
         const Interval range{DifferenceNs(at_ns, graph_.WorkNs(edge, node)), at_ns};
         const int64_t wanted_ns = use(weight_ns, graph_.from(edge), node, range);

@@ -58,7 +58,7 @@ Place PlaceOf(const JobRows& rows, const Node& node) {
   }
 }
 
-// Of two nodes of one time.
+// Of two nodes of one time: times are compared first, as most differ, and need no row.
 bool IsBefore(const JobRows& rows, const Node& a, const Node& b) {
   const Place x = PlaceOf(rows, a);
   const Place y = PlaceOf(rows, b);
