@@ -35,8 +35,8 @@ size_t WorkersFor(const std::filesystem::path& database) {
   return std::clamp(CoresToUse(), 2u, kWorkersMax);
 }
 
-// What one query frees is for the next: each takes up to 30 MB to be prepared, and page faults were
-// a fiftieth of a page's time.
+// What one query frees is for the next: each takes up to 30 MB to be prepared. Of 2.5 GB that saves
+// a seventh of the page faults (122,000), and 1 to 3 % of the CPU.
 void KeepFreedBlocks() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
   mallopt(M_TOP_PAD, 4 << 20);
